@@ -136,6 +136,7 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
     order_.Add(id, spec);
   }
   if (counts_.active()) counts_.SetNode(id);
+  ++nodes_version_;
   node_cpu_milli_max_ = std::max(node_cpu_milli_max_, spec.cpu_milli);
   node_gpu_count_max_ = std::max<int64_t>(node_gpu_count_max_, spec.gpu_count);
   if (change_log_.size() < 2 * rows_.size()) {
@@ -207,6 +208,7 @@ void ClusterState::SetAvailable(NodeId node, bool available) {
   CountCapacity(row, specs_[node.value()], available ? +1 : -1);
   available ? order_.Add(node, specs_[node.value()]) : order_.Remove(node);
   if (counts_.active()) counts_.SetNode(node);
+  ++nodes_version_;
   Touch(node);
 }
 
@@ -363,6 +365,12 @@ void ClusterState::ChargeCounted(PodId pod, NodeId node, int sign) {
     pods.pop_back();
   }
   const ShapeId shape = pod_shape_[pod.value()];
+  const std::vector<HostPort>& ports = shapes_->row(shape).constraints.host_ports;
+  if (sign > 0) {
+    used_ports_.Add(node, ports);
+  } else {
+    used_ports_.Remove(node, ports);
+  }
   if (counts_.active()) counts_.Charge(shape, node, sign);
   const CountedRequest& counted = counted_[shape.value()];
   scored_cpu_[node.value()] += sign * counted.scored_cpu_milli;
@@ -523,11 +531,15 @@ void ClusterState::Delete(PodId pod) {
   SetPlacement(pod, PodPhase::kDeleted, NodeId(), DeviceSet());
 }
 
-void ClusterState::BeginWhatIf() { what_ifs_.push_back({undo_.size(), version_}); }
+void ClusterState::BeginWhatIf() {
+  what_ifs_.push_back({undo_.size(), version_});
+  used_ports_.BeginWhatIf();
+}
 
 void ClusterState::KeepWhatIf() {
   DRASIM_CHECK(!what_ifs_.empty());
   what_ifs_.pop_back();
+  used_ports_.KeepWhatIf();
   if (what_ifs_.empty()) undo_.clear();
 }
 
@@ -557,6 +569,7 @@ void ClusterState::Rollback() {
   }
   what_ifs_ = outer;
   undo_.resize(mark.undo);
+  used_ports_.Rollback();
   version_ = mark.version;
 }
 

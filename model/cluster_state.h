@@ -55,6 +55,7 @@
 #include "model/shape_table.h"
 #include "model/state_io.h"
 #include "model/time.h"
+#include "model/used_ports.h"
 
 namespace drasim {
 
@@ -164,6 +165,9 @@ class ClusterState {
   }
   // Invalid for an unknown name, or a node that is unavailable.
   NodeId FindNode(absl::string_view name) const;
+  // Changes whenever a node is added, leaves or is updated: what depends only on node_spec() of the
+  // available nodes holds as long as it stays.
+  uint64_t nodes_version() const { return nodes_version_; }
   size_t available_nodes() const { return available_nodes_; }
   size_t cordoned_nodes() const { return cordoned_nodes_; }
   size_t node_count() const { return rows_.size(); }
@@ -251,6 +255,8 @@ class ClusterState {
   // 1 + extended_names().size() for a resource that no node offers; 0 when the node lacks none.
   // REQUIRES: the shape of a pod that was added. O(resources of the shape).
   size_t LackingExtended(ShapeId shape, NodeId id) const;
+  // The host ports taken on the node. Valid until the next change.
+  absl::Span<const HostPort> used_ports(NodeId id) const { return used_ports_.On(id); }
   // False when the node holds its limit of pods of the shape's group. O(1).
   bool GroupHasRoom(ShapeId shape, NodeId id) const;
 
@@ -476,6 +482,8 @@ class ClusterState {
   absl::flat_hash_map<std::string, uint32_t> group_index_;
   std::vector<std::vector<uint16_t>> group_pods_;  // group, node
   std::vector<std::vector<PodId>> node_pods_;
+  UsedPorts used_ports_;
+  uint64_t nodes_version_ = 0;
   size_t available_nodes_ = 0;
   size_t cordoned_nodes_ = 0;
 

@@ -5,6 +5,7 @@
 #define DRASIM_MODEL_IDS_H_
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 

@@ -29,8 +29,10 @@ constexpr HoldText kHoldTexts[kPodHolds] = {
      "pod is kept pending: its topologySpreadConstraints are not simulated"},
 };
 
+}  // namespace
+
 bool MeetsNodeTerm(const NodeSpec& node, const NodeTerm& term) {
-  return !term.requirements.empty() &&
+  return term.error.empty() && !term.requirements.empty() &&
          std::all_of(term.requirements.begin(), term.requirements.end(),
                      [&node](const NodeRequirement& requirement) {
                        if (requirement.of_name)
@@ -44,13 +46,11 @@ bool MeetsNodeTerm(const NodeSpec& node, const NodeTerm& term) {
                      });
 }
 
-}  // namespace
-
 bool Tolerates(absl::Span<const Toleration> tolerations, const Taint& taint) {
   return std::any_of(tolerations.begin(), tolerations.end(), [&taint](const Toleration& t) {
     if (!t.effect.empty() && t.effect != taint.effect) return false;
-    if (t.exists) return t.key.empty() || t.key == taint.key;
-    return t.key == taint.key && t.value == taint.value;
+    if (!t.key.empty() && t.key != taint.key) return false;
+    return t.exists || t.value == taint.value;
   });
 }
 

@@ -20,8 +20,8 @@ namespace drasim {
 
 // --- Taints ---
 
-// A toleration (core/v1 Toleration). An empty key with `exists` tolerates every taint, an empty
-// effect all effects.
+// A toleration (core/v1 Toleration). An empty key stands for every key, an empty effect for all
+// effects.
 struct Toleration {
   std::string key;
   std::string value;
@@ -88,17 +88,20 @@ struct NodeTerm {
   std::vector<NodeRequirement> requirements;
   // Why Kubernetes cannot use the term, in its words: a required term then matches nothing, a
   // preferred one fails the attempt. Empty: it is valid.
-  std::string error;
+  std::string error = std::string();
   bool operator==(const NodeTerm&) const = default;
 };
 
+// Of a pod's terms with errors, the first has the errors of all.
 struct PreferredNodeTerm {
   int32_t weight = 0;
   NodeTerm term;
   bool operator==(const PreferredNodeTerm&) const = default;
 };
 
-// True when one of the terms selects the node. O(requirements x labels).
+// True when the term selects the node; never for one with an error. O(requirements x labels).
+bool MeetsNodeTerm(const NodeSpec& node, const NodeTerm& term);
+// True when one of the terms does.
 bool MeetsNodeTerms(const NodeSpec& node, absl::Span<const NodeTerm> terms);
 
 // "zone NotIn [a, b] and disk Exists, or metadata.name In [n-1]"
@@ -142,6 +145,7 @@ std::optional<PodHold> ParsePodHold(absl::string_view name);
 struct PodConstraints {
   std::vector<std::pair<std::string, std::string>>
       node_selector;  // label key, value; sorted by key
+  bool gives_node_selector = false;  // the section is there, even if it is empty
   // Required node affinity: at least one of these terms must match; empty: any node, or no node
   // with `requires_node_terms`.
   std::vector<NodeTerm> node_terms;

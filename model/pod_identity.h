@@ -16,6 +16,8 @@ struct PodIdentity {
   std::string owner_name;
   std::string scheduler_name;  // empty: the only one there is
   bool terminating = false;    // metadata.deletionTimestamp is set
+  // Also by a preemption: condition DisruptionTarget with reason PreemptionByScheduler.
+  bool preempted = false;
   bool operator==(const PodIdentity&) const = default;
 };
 

@@ -40,17 +40,26 @@ enum class ReasonKind : uint8_t {
   kWaitsForDriver = 18,   // a driver has an allocation to make
   kNegotiationStep = 19,  // any other step; the next attempt may have any result
   kStaleObject = 20,      // the scheduler's view was out of date, or a call failed
+
+  // The node's pods, those of its topology domains, or volumes are in the way.
+  kHostPorts = 21,
+  kTopologySpread = 22,
+  kPodAffinity = 23,  // and anti-affinity
+  kVolume = 24,
 };
-inline constexpr uint8_t kReasonKinds = 21;
+inline constexpr uint8_t kReasonKinds = 25;
 
 // True for a Filter's reasons, which concern only the node or the pod. False for placement rules,
 // which belong to a scheduling policy.
 constexpr bool IsFilterKind(ReasonKind kind) {
-  return kind >= ReasonKind::kCpu && kind <= ReasonKind::kPodHold;
+  return (kind >= ReasonKind::kCpu && kind <= ReasonKind::kPodHold) ||
+         kind >= ReasonKind::kHostPorts;
 }
 
 // True when the attempt found no place for the pod at present.
-constexpr bool IsVerdict(ReasonKind kind) { return kind < ReasonKind::kWaitsForDriver; }
+constexpr bool IsVerdict(ReasonKind kind) {
+  return kind < ReasonKind::kWaitsForDriver || kind > ReasonKind::kStaleObject;
+}
 
 }  // namespace drasim
 

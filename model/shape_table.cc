@@ -1,5 +1,7 @@
 #include "model/shape_table.h"
 
+#include <utility>
+
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "model/hash.h"
@@ -7,18 +9,104 @@
 namespace drasim {
 namespace {
 
-// Fields at their defaults add nothing, so that pinned fingerprints survive new fields.
-uint64_t HashRules(const PodConstraints& rules, uint64_t h) {
-  for (const NodeTerm& term : rules.node_terms) {
-    h = MixWord(h, term.requirements.size() + 1);
-    for (const NodeRequirement& r : term.requirements) {
-      h = MixWord(Fnv1a(r.key, h), (static_cast<uint64_t>(r.op) << 1) | (r.of_name ? 1u : 0u));
-      for (const std::string& value : r.values) h = MixWord(Fnv1a(value, h), r.values.size());
-    }
+uint64_t MixText(uint64_t h, absl::string_view text) {
+  return MixWord(Fnv1a(text, h), text.size());
+}
+
+uint64_t MixTexts(uint64_t h, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) h = MixText(h, text);
+  return MixWord(h, texts.size());
+}
+
+uint64_t MixAmounts(uint64_t h, const std::vector<std::pair<std::string, int64_t>>& amounts) {
+  for (const auto& [name, amount] : amounts) {
+    h = MixWord(Fnv1a(name, h), static_cast<uint64_t>(amount));
   }
+  return h;
+}
+
+// Fields at their defaults add nothing, so that pinned fingerprints survive new fields.
+uint64_t HashNodeTerm(const NodeTerm& term, uint64_t h) {
+  h = MixWord(h, term.requirements.size() + 1);
+  for (const NodeRequirement& r : term.requirements) {
+    h = MixWord(Fnv1a(r.key, h), (static_cast<uint64_t>(r.op) << 1) | (r.of_name ? 1u : 0u));
+    for (const std::string& value : r.values) h = MixWord(Fnv1a(value, h), r.values.size());
+  }
+  return term.error.empty() ? h : MixText(h, term.error);
+}
+
+uint64_t HashRules(const PodConstraints& rules, uint64_t h) {
+  for (const NodeTerm& term : rules.node_terms) h = HashNodeTerm(term, h);
   if (rules.hold != PodHold::kNone) h = MixWord(h, static_cast<uint64_t>(rules.hold));
   if (rules.never_preempts) h = MixWord(h, 1);
+  const uint64_t given = (rules.gives_node_selector ? 0x100u : 0u) |
+                         (rules.requires_node_terms ? 0x200u : 0u) |
+                         (rules.prefers_nodes ? 0x400u : 0u);
+  if (given != 0) h = MixWord(h, given);
+  for (const PreferredNodeTerm& preferred : rules.preferred_nodes) {
+    h = HashNodeTerm(preferred.term, MixWord(h, static_cast<uint32_t>(preferred.weight)));
+  }
+  if (!rules.node_name.empty()) h = MixText(h, rules.node_name);
+  if (!rules.gates.empty()) h = MixTexts(h, rules.gates);
+  for (const HostPort& port : rules.host_ports) {
+    h = MixWord(MixText(MixText(h, port.ip), port.protocol), static_cast<uint32_t>(port.port));
+  }
+  return rules.images.empty() ? h : MixTexts(h, rules.images);
+}
+
+uint64_t HashSelector(const LabelSelector& selector, uint64_t h) {
+  h = MixWord(h, (selector.requirements.size() << 1) | (selector.given ? 1u : 0u));
+  for (const LabelRequirement& r : selector.requirements) {
+    h = MixTexts(MixWord(MixText(h, r.key), static_cast<uint64_t>(r.op)), r.values);
+  }
+  return selector.error.empty() ? h : MixText(h, selector.error);
+}
+
+uint64_t HashTerm(const AffinityTerm& term, uint64_t h) {
+  h = MixTexts(HashSelector(term.selector, MixText(h, term.topology_key)), term.namespaces);
+  return HashSelector(term.namespace_selector, h);
+}
+
+uint64_t HashTopology(const PodTopology& topology, uint64_t h) {
+  for (const SpreadConstraint& spread : topology.spread) {
+    h = MixWord(h, static_cast<uint64_t>(static_cast<uint32_t>(spread.max_skew)) << 32 |
+                       static_cast<uint32_t>(spread.min_domains));
+    h = MixWord(MixText(h, spread.topology_key), (spread.hard ? 1u : 0u) |
+                                                     (spread.honor_affinity ? 2u : 0u) |
+                                                     (spread.honor_taints ? 4u : 0u));
+    h = HashSelector(spread.selector, h);
+  }
+  if (!topology.has_affinity()) return h;
+  for (const auto* terms : {&topology.affinity, &topology.anti_affinity}) {
+    h = MixWord(h, terms->size());
+    for (const AffinityTerm& term : *terms) h = HashTerm(term, h);
+  }
+  for (const auto* terms : {&topology.preferred_affinity, &topology.preferred_anti_affinity}) {
+    h = MixWord(h, terms->size());
+    for (const WeightedAffinityTerm& term : *terms) {
+      h = HashTerm(term.term, MixWord(h, static_cast<uint32_t>(term.weight)));
+    }
+  }
   return h;
+}
+
+uint64_t HashScored(const ScoredRequest& scored, uint64_t h) {
+  if (!scored.given) return h;
+  for (const int64_t amount : {scored.cpu_milli, scored.memory_bytes, scored.resident_cpu_milli,
+                               scored.resident_memory_bytes}) {
+    h = MixWord(h, static_cast<uint64_t>(amount));
+  }
+  return MixAmounts(h, scored.extended);
+}
+
+uint64_t HashIdentity(const PodIdentity& identity, uint64_t h) {
+  if (identity == PodIdentity()) return h;
+  for (const std::string* text :
+       {&identity.ns, &identity.owner_kind, &identity.owner_name, &identity.scheduler_name}) {
+    h = MixText(h, *text);
+  }
+  for (const auto& [key, value] : identity.labels) h = MixText(MixText(h, key), value);
+  return MixWord(h, identity.terminating ? 1 : 0);
 }
 
 // The order of the fields is part of the format: fingerprints and ledgers depend on it.
@@ -35,8 +123,7 @@ uint64_t ContentHash(const PodShape& s) {
   for (const Toleration& t : rules.tolerations) {
     h = MixWord(h, Fnv1a(t.effect, Fnv1a(t.value, Fnv1a(t.key, kFnvOffset + (t.exists ? 1 : 0)))));
   }
-  for (const auto& [name, amount] : request.extended)
-    h = MixWord(Fnv1a(name, h), static_cast<uint64_t>(amount));
+  h = MixAmounts(h, request.extended);
   if (rules.max_per_node > 0)
     h = MixWord(Fnv1a(rules.group, h), static_cast<uint64_t>(rules.max_per_node));
   if (s.gang_remainder) h = MixWord(h, 1);
@@ -56,6 +143,10 @@ uint64_t ContentHash(const PodShape& s) {
   if (!s.device_plugin.function.empty()) h = Fnv1a(s.device_plugin.function, h);
   h = HashRules(rules, h);
   for (const ClaimEntry& c : s.claims) h = Fnv1a(c.from_template, Fnv1a(c.claim, Fnv1a(c.name, h)));
+  h = HashIdentity(s.identity, HashTopology(s.topology, HashScored(s.scored, h)));
+  for (const PodVolume& volume : s.volumes.volumes) {
+    h = MixText(MixText(h, volume.claim), volume.source.id);
+  }
   return h;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -142,6 +143,32 @@ class KubeTreeReader {
   void ReadDocument(const KubeDocument& document) {
     begin_ = document.begin;
     ReadObject(*document.root, KubeItemDefaults());
+  }
+
+  // The document as `message`; unknown fields are errors.
+  void ReadMessage(const KubeDocument& document, Message* message,
+                   absl::FunctionRef<std::vector<KubeProblem>()> check) {
+    begin_ = document.begin;
+    strict_ = true;
+    const KubePath root;
+    const YamlNode& node = *document.root;
+    if (node.kind != YamlNode::Kind::kMapping) return Mismatch(node, root, "an object");
+    const std::vector<KubeEntry> entries = Entries(node, root);
+    const auto expect = [&](const char* name, const std::string& expected) {
+      const std::string given = EntryText(node, entries, name, "", expected);
+      if (given.empty() || given == expected) return;
+      Mismatch(*FindEntry(entries, name)->value, root.Field(name), expected);
+    };
+    const proto::kube::Api& api =
+        message->GetDescriptor()->options().GetExtension(proto::kube::api, 0);
+    expect("apiVersion", api.version());
+    expect("kind", api.kind().empty() ? message->GetDescriptor()->name() : api.kind());
+    if (errors_ > 0) return;
+    MergeEntries(entries, root, message);
+    if (errors_ > 0) return;
+    for (const KubeProblem& problem : check()) {
+      Error(*NodeAt(&node, problem.path), "", problem.what);
+    }
   }
 
   absl::StatusOr<KubeManifest> Finish() {
@@ -427,8 +454,12 @@ class KubeTreeReader {
       }
       if (!fields.ignored.contains(entry.name)) {
         const std::string what = absl::StrCat("unknown field", Suggest(entry.name, fields.names));
-        Warn(*entry.key, below.Text(), what,
-             absl::StrCat(message->GetDescriptor()->full_name(), " ", below.Text(true)));
+        if (strict_) {
+          Error(*entry.key, below.Text(), what);
+        } else {
+          Warn(*entry.key, below.Text(), what,
+               absl::StrCat(message->GetDescriptor()->full_name(), " ", below.Text(true)));
+        }
       }
       CheckDuplicates(*entry.value, below);
     }
@@ -512,6 +543,7 @@ class KubeTreeReader {
 
   const KubeSource* source_;
   KubeReadOptions options_;
+  bool strict_ = false;  // unknown fields are errors
   KubeKinds kinds_;
   KubeFieldTable fields_;
   size_t begin_ = 0;  // of the document
@@ -530,6 +562,19 @@ absl::StatusOr<KubeManifest> ReadKubeObjects(absl::string_view text, absl::strin
   KubeTreeReader reader(&source, options);
   for (const KubeDocument& document : source.documents()) reader.ReadDocument(document);
   return reader.Finish();
+}
+
+absl::Status ReadKubeMessage(absl::string_view text, absl::string_view file, Message* message,
+                             absl::FunctionRef<std::vector<KubeProblem>()> check) {
+  ASSIGN_OR_RETURN(const KubeSource source, KubeSource::Parse(text, file));
+  if (source.documents().size() != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(file, ": found ", source.documents().size(),
+                                                   " objects, expected one of the kind ",
+                                                   message->GetDescriptor()->name()));
+  }
+  KubeTreeReader reader(&source, {});
+  reader.ReadMessage(source.documents()[0], message, check);
+  return reader.Finish().status();
 }
 
 }  // namespace drasim

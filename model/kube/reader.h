@@ -18,8 +18,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "model/kube/kube_problem.h"
 #include "model/proto/kube.pb.h"
 
 namespace drasim {
@@ -67,6 +70,16 @@ struct KubeReadOptions {
 // Limits: those of YamlTree per document of YAML; 64 levels in JSON. Cost: linear in the text.
 absl::StatusOr<KubeManifest> ReadKubeObjects(absl::string_view text, absl::string_view file,
                                              const KubeReadOptions& options = {});
+
+// Reads the one object of `text`, a configuration file, into `message`, whose option `api` says
+// which kind it is (model/proto/kube.proto). Strict: unknown fields are errors. When all fields are
+// read, `check` says what else is wrong: `path` tells where, and `what` is the whole text of the
+// message.
+//
+// Errors (InvalidArgument) as ReadKubeObjects, those of `check` as "FILE:LINE:COLUMN: WHAT".
+absl::Status ReadKubeMessage(absl::string_view text, absl::string_view file,
+                             google::protobuf::Message* message,
+                             absl::FunctionRef<std::vector<KubeProblem>()> check);
 
 }  // namespace drasim
 

@@ -42,6 +42,7 @@ const std::vector<KubeApi>& KubeKinds::Find(absl::string_view kind) const {
 KubeFields::KubeFields(const google::protobuf::Descriptor& type) {
   for (int i = 0; i < type.field_count(); ++i) {
     const google::protobuf::FieldDescriptor& field = *type.field(i);
+    if (field.options().GetExtension(proto::kube::derived)) continue;
     by_name.emplace(field.json_name(), &field);
     names.push_back(field.json_name());
   }

@@ -1,53 +1,96 @@
 #include "model/kube/requests.h"
 
-#include <utility>
-
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
-#include "model/status_macros.h"
 
 namespace drasim {
 namespace {
 
-// Resources that a pod may request as a whole.
-bool IsPodLevelResource(absl::string_view resource) {
-  return resource == "cpu" || resource == "memory" || absl::StartsWith(resource, "hugepages-");
-}
+namespace kube = ::drasim::proto::kube;
+
+using StatusesByName = absl::flat_hash_map<absl::string_view, const kube::ContainerStatus*>;
 
 void AddQuantities(const KubeQuantities& more, KubeQuantities* sum) {
   for (const auto& [resource, quantity] : more) {
-    (*sum)[resource] = (*sum)[resource] + quantity;
+    const auto [known, is_new] = sum->emplace(resource, quantity);
+    if (!is_new) known->second = known->second + quantity;
   }
 }
 
 void RaiseTo(const KubeQuantities& least, KubeQuantities* amounts) {
   for (const auto& [resource, quantity] : least) {
-    Quantity& amount = (*amounts)[resource];
-    if (amount.Compare(quantity) < 0) amount = quantity;
+    const auto [known, is_new] = amounts->emplace(resource, quantity);
+    if (!is_new && known->second.Compare(quantity) < 0) known->second = quantity;
   }
 }
 
-absl::StatusOr<NodeRequirement> NodeRequirementOf(const proto::kube::SelectorRequirement& given,
-                                                  bool of_field) {
-  const auto op = ParseNodeOperator(given.operator_());
-  if (!op.has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("found the operator '", given.operator_(),
-                     "', expected one of In, NotIn, Exists, DoesNotExist, Gt, Lt"));
+// Sums up one pod.
+class RequestSum {
+ public:
+  RequestSum(const kube::PodSpec& spec, const kube::PodStatus& status, const RequestRule& rule)
+      : spec_(spec), rule_(rule) {
+    for (const auto* list : {&status.container_statuses(), &status.init_container_statuses()}) {
+      for (const kube::ContainerStatus& one : *list) {
+        if (one.has_resources()) statuses_[one.name()] = &one;
+      }
+    }
+    for (const kube::Condition& condition : status.conditions()) {
+      if (condition.type() != "PodResizePending") continue;
+      infeasible_ = condition.reason() == "Infeasible";
+      break;
+    }
   }
-  if (of_field && given.key() != "metadata.name") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("found the field '", given.key(), "', expected metadata.name"));
+
+  KubeQuantities Sum() const {
+    KubeQuantities request;
+    for (const kube::Container& container : spec_.containers()) {
+      AddQuantities(Step(container, true), &request);
+    }
+    KubeQuantities sidecars;
+    KubeQuantities largest_step;
+    for (const kube::Container& container : spec_.init_containers()) {
+      const bool sidecar = IsSidecar(container);
+      KubeQuantities step = Step(container, sidecar);
+      if (sidecar) {
+        AddQuantities(step, &request);
+        AddQuantities(step, &sidecars);
+        RaiseTo(sidecars, &largest_step);
+      } else {
+        AddQuantities(sidecars, &step);
+        RaiseTo(step, &largest_step);
+      }
+    }
+    RaiseTo(largest_step, &request);
+    if (rule_.pod_level) {
+      for (const auto& [resource, quantity] : ReadQuantities(spec_.resources().requests())) {
+        if (IsPodLevelResource(resource)) request[resource] = quantity;
+      }
+    }
+    AddQuantities(ReadQuantities(spec_.overhead()), &request);
+    return request;
   }
-  NodeRequirement requirement;
-  requirement.of_name = of_field;
-  requirement.key = given.key();
-  requirement.op = *op;
-  requirement.values.assign(given.values().begin(), given.values().end());
-  return requirement;
-}
+
+ private:
+  KubeQuantities Step(const kube::Container& container, bool may_run) const {
+    KubeQuantities step;
+    const auto status = may_run ? statuses_.find(container.name()) : statuses_.end();
+    if (status == statuses_.end() || !infeasible_) {
+      step = ReadQuantities(container.resources().requests());
+    }
+    if (status != statuses_.end()) {
+      RaiseTo(ReadQuantities(status->second->resources().requests()), &step);
+      RaiseTo(ReadQuantities(status->second->allocated_resources()), &step);
+    }
+    if (rule_.missing != nullptr) step.insert(rule_.missing->begin(), rule_.missing->end());
+    return step;
+  }
+
+  const kube::PodSpec& spec_;
+  const RequestRule& rule_;
+  StatusesByName statuses_;  // with resources
+  bool infeasible_ = false;
+};
 
 }  // namespace
 
@@ -60,61 +103,27 @@ KubeQuantities ReadQuantities(const google::protobuf::Map<std::string, std::stri
   return quantities;
 }
 
-bool IsSidecar(const proto::kube::Container& init_container) {
+bool IsSidecar(const kube::Container& init_container) {
   return init_container.restart_policy() == "Always";
 }
 
-KubeQuantities RequestOfContainer(const proto::kube::Container& container) {
-  KubeQuantities request = ReadQuantities(container.resources().limits());
-  for (const auto& [resource, quantity] : ReadQuantities(container.resources().requests())) {
-    request[resource] = quantity;
-  }
-  return request;
+bool IsPodLevelResource(absl::string_view resource) {
+  return resource == "cpu" || resource == "memory" || absl::StartsWith(resource, "hugepages-");
 }
 
-KubeQuantities QuantitiesOfPod(const proto::kube::PodSpec& spec) {
-  KubeQuantities request;
-  for (const proto::kube::Container& container : spec.containers()) {
-    AddQuantities(RequestOfContainer(container), &request);
+bool HasPodLevelRequests(const kube::PodSpec& spec) {
+  for (const auto& request : spec.resources().requests()) {
+    if (IsPodLevelResource(request.first)) return true;
   }
-  KubeQuantities sidecars;
-  KubeQuantities largest_step;
-  for (const proto::kube::Container& container : spec.init_containers()) {
-    KubeQuantities step = RequestOfContainer(container);
-    if (IsSidecar(container)) {
-      AddQuantities(step, &request);
-      AddQuantities(step, &sidecars);
-      RaiseTo(sidecars, &largest_step);
-    } else {
-      AddQuantities(sidecars, &step);
-      RaiseTo(step, &largest_step);
-    }
-  }
-  RaiseTo(largest_step, &request);
-  for (const auto& [resource, quantity] : ReadQuantities(spec.resources().limits())) {
-    if (!IsPodLevelResource(resource)) continue;
-    Quantity& amount = request[resource];
-    if (amount.Compare(Quantity()) == 0) amount = quantity;
-  }
-  for (const auto& [resource, quantity] : ReadQuantities(spec.resources().requests())) {
-    if (IsPodLevelResource(resource)) request[resource] = quantity;
-  }
-  AddQuantities(ReadQuantities(spec.overhead()), &request);
-  return request;
+  return false;
 }
 
-absl::StatusOr<std::vector<NodeTerm>> NodeTermsOf(const proto::kube::NodeSelector& selector) {
-  std::vector<NodeTerm> terms;
-  for (const proto::kube::NodeSelectorTerm& given : selector.node_selector_terms()) {
-    NodeTerm& term = terms.emplace_back();
-    for (const bool of_field : {false, true}) {
-      for (const auto& one : of_field ? given.match_fields() : given.match_expressions()) {
-        ASSIGN_OR_RETURN(NodeRequirement requirement, NodeRequirementOf(one, of_field));
-        term.requirements.push_back(std::move(requirement));
-      }
-    }
-  }
-  return terms;
+KubeQuantities QuantitiesOfPod(const kube::Pod& pod, const RequestRule& rule) {
+  return RequestSum(pod.spec(), pod.status(), rule).Sum();
+}
+
+KubeQuantities QuantitiesOfPod(const kube::PodSpec& spec, const RequestRule& rule) {
+  return RequestSum(spec, kube::PodStatus::default_instance(), rule).Sum();
 }
 
 }  // namespace drasim

@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "model/kube/requests.h"
+#include "model/kube/label_check.h"
 #include "model/pod_constraints.h"
 #include "model/quantity.h"
 
@@ -31,21 +31,11 @@ int64_t ToAmount(const std::string& resource, const Quantity& quantity) {
   return quantity.UnitsFitInt64() ? quantity.Value() : kMostAmount;
 }
 
-KubeAmounts ToAmounts(const KubeQuantities& quantities) {
-  KubeAmounts amounts;
-  for (const auto& [resource, quantity] : quantities) {
-    if (IsCountedResource(resource)) amounts[resource] = ToAmount(resource, quantity);
-  }
-  return amounts;
-}
-
-void AddHostPorts(const kube::PodSpec& spec, const kube::Container& container,
-                  std::vector<KubeHostPort>* ports) {
+void AddHostPorts(const kube::Container& container, std::vector<HostPort>* ports) {
   for (const kube::ContainerPort& given : container.ports()) {
-    KubeHostPort port;
+    if (given.host_port() <= 0) continue;
+    HostPort port;
     port.port = given.host_port();
-    if (port.port == 0 && spec.host_network()) port.port = given.container_port();
-    if (port.port <= 0) continue;
     if (!given.host_ip().empty()) port.ip = given.host_ip();
     if (!given.protocol().empty()) port.protocol = given.protocol();
     ports->push_back(port);
@@ -101,19 +91,30 @@ bool IsCountedResource(absl::string_view resource) {
   if (absl::StartsWith(resource, "hugepages-")) return true;
   if (absl::StartsWith(resource, "attachable-volumes-")) return true;
   if (absl::StrContains(resource, "kubernetes.io/")) return true;
-  return absl::StrContains(resource, "/") && !absl::StartsWith(resource, "requests.");
+  return absl::StrContains(resource, "/") && !absl::StartsWith(resource, "requests.") &&
+         QualifiedNameProblems(absl::StrCat("requests.", resource)).empty();
 }
 
 bool IsExtendedResource(absl::string_view resource) {
   return absl::StrContains(resource, "/") && !absl::StrContains(resource, "kubernetes.io/");
 }
 
-KubeAmounts RequestOfPod(const kube::PodSpec& spec) { return ToAmounts(QuantitiesOfPod(spec)); }
+KubeAmounts CountedAmounts(const KubeQuantities& quantities) {
+  KubeAmounts amounts;
+  for (const auto& [resource, quantity] : quantities) {
+    if (IsCountedResource(resource)) amounts[resource] = ToAmount(resource, quantity);
+  }
+  return amounts;
+}
+
+KubeAmounts RequestOfPod(const kube::PodSpec& spec) {
+  return CountedAmounts(QuantitiesOfPod(spec));
+}
 
 KubeAmounts AllocatableOfNode(const kube::NodeStatus& status) {
   const KubeQuantities quantities =
       ReadQuantities(status.allocatable().empty() ? status.capacity() : status.allocatable());
-  KubeAmounts amounts = ToAmounts(quantities);
+  KubeAmounts amounts = CountedAmounts(quantities);
   const auto pods = quantities.find("pods");
   if (pods != quantities.end()) amounts["pods"] = ToAmount("pods", pods->second);
   return amounts;
@@ -161,10 +162,10 @@ std::string ShortAmountText(const std::string& resource, int64_t amount, bool ro
 std::vector<KubeHostPort> HostPortsOf(const kube::PodSpec& spec) {
   std::vector<KubeHostPort> ports;
   for (const kube::Container& container : spec.containers()) {
-    AddHostPorts(spec, container, &ports);
+    AddHostPorts(container, &ports);
   }
   for (const kube::Container& container : spec.init_containers()) {
-    if (IsSidecar(container)) AddHostPorts(spec, container, &ports);
+    if (IsSidecar(container)) AddHostPorts(container, &ports);
   }
   return ports;
 }

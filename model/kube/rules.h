@@ -1,5 +1,6 @@
 // Rules of kube-scheduler as pure functions over Kubernetes objects: amounts, host ports,
-// selectors, taints (release 1.34).
+// selectors, taints (release 1.34). Requests are taken as the API server gives them out
+// (api_defaults.h).
 #ifndef DRASIM_MODEL_KUBE_RULES_H_
 #define DRASIM_MODEL_KUBE_RULES_H_
 
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "model/kube/requests.h"
+#include "model/pod_constraints.h"
 #include "model/proto/kube.pb.h"
 
 namespace drasim {
@@ -34,7 +37,10 @@ bool IsCountedResource(absl::string_view resource);
 // Whether device plugins, and not Kubernetes itself, hand out the resource.
 bool IsExtendedResource(absl::string_view resource);
 
-// The counted part of a pod's requests (requests.h).
+// The counted part of exact amounts, rounded up.
+KubeAmounts CountedAmounts(const KubeQuantities& quantities);
+
+// The counted part of the requests of a pod that no node runs yet (requests.h).
 KubeAmounts RequestOfPod(const proto::kube::PodSpec& spec);
 
 // The node's allocatable amounts, "pods" included; its capacity when it has no allocatable ones.
@@ -52,11 +58,7 @@ std::string ShortAmountText(const std::string& resource, int64_t amount, bool ro
 
 // --- Host ports ---
 
-struct KubeHostPort {
-  std::string ip = "0.0.0.0";
-  std::string protocol = "TCP";
-  int32_t port = 0;
-};
+using KubeHostPort = HostPort;
 // The host ports of containers and sidecars.
 std::vector<KubeHostPort> HostPortsOf(const proto::kube::PodSpec& spec);
 bool PortsConflict(const KubeHostPort& a, const KubeHostPort& b);

@@ -213,6 +213,70 @@ void CheckMigClaim(const kube::MigDeviceClaimParametersSpec& spec, KubeCheck* ch
   if (spec.has_sharing()) CheckSharing("spec.sharing", spec.sharing(), check);
 }
 
+void CheckModes(const std::string& path,
+                const google::protobuf::RepeatedPtrField<std::string>& modes, KubeCheck* check) {
+  for (int i = 0; i < modes.size(); ++i) {
+    check->OneOf(absl::StrCat(path, "[", i, "]"), modes.Get(i),
+                 "ReadWriteOnce ReadOnlyMany ReadWriteMany ReadWriteOncePod", false);
+  }
+}
+
+void CheckVolume(const kube::PersistentVolumeSpec& spec, KubeCheck* check) {
+  check->Amounts("spec.capacity", spec.capacity());
+  CheckModes("spec.accessModes", spec.access_modes(), check);
+  check->OneOf("spec.volumeMode", spec.volume_mode(), "Filesystem Block", true);
+  if (spec.has_node_affinity()) {
+    check->Nodes("spec.nodeAffinity.required", spec.node_affinity().required());
+  }
+}
+
+void CheckVolumeClaim(const kube::PersistentVolumeClaimSpec& spec, KubeCheck* check) {
+  CheckModes("spec.accessModes", spec.access_modes(), check);
+  check->Selector("spec.selector", spec.selector());
+  check->Amounts("spec.resources.limits", spec.resources().limits());
+  check->Amounts("spec.resources.requests", spec.resources().requests());
+  check->OneOf("spec.volumeMode", spec.volume_mode(), "Filesystem Block", true);
+}
+
+// Storage, and what groups pods without making them.
+void CheckOtherObject(const kube::Object& object, KubeCheck* check) {
+  switch (object.object_case()) {
+    case kube::Object::kPersistentVolume:
+      check->Metadata(object.persistent_volume().metadata(), true);
+      return CheckVolume(object.persistent_volume().spec(), check);
+    case kube::Object::kPersistentVolumeClaim:
+      check->Metadata(object.persistent_volume_claim().metadata(), true);
+      return CheckVolumeClaim(object.persistent_volume_claim().spec(), check);
+    case kube::Object::kStorageClass:
+      check->Metadata(object.storage_class().metadata(), true);
+      check->Required("provisioner", object.storage_class().provisioner());
+      return check->OneOf("volumeBindingMode", object.storage_class().volume_binding_mode(),
+                          "Immediate WaitForFirstConsumer", true);
+    case kube::Object::kCsiNode:
+      return check->Metadata(object.csi_node().metadata(), true);
+    case kube::Object::kCsiDriver:
+      return check->Metadata(object.csi_driver().metadata(), true);
+    case kube::Object::kCsiStorageCapacity:
+      check->Metadata(object.csi_storage_capacity().metadata(), true);
+      check->Required("storageClassName", object.csi_storage_capacity().storage_class_name());
+      return check->Selector("nodeTopology", object.csi_storage_capacity().node_topology());
+    case kube::Object::kVolumeAttachment:
+      check->Metadata(object.volume_attachment().metadata(), true);
+      check->Required("spec.attacher", object.volume_attachment().spec().attacher());
+      return check->Required("spec.nodeName", object.volume_attachment().spec().node_name());
+    case kube::Object::kPodDisruptionBudget:
+      check->Metadata(object.pod_disruption_budget().metadata(), true);
+      return check->Selector("spec.selector", object.pod_disruption_budget().spec().selector());
+    case kube::Object::kService:
+      return check->Metadata(object.service().metadata(), true);
+    case kube::Object::kReplicationController:
+      check->Metadata(object.replication_controller().metadata(), true);
+      return check->AtLeast("spec.replicas", object.replication_controller().spec().replicas(), 0);
+    default:
+      return;
+  }
+}
+
 // Parameters, and what else is made of few fields.
 void CheckSmallObject(const kube::Object& object, KubeCheck* check) {
   switch (object.object_case()) {
@@ -260,7 +324,7 @@ void CheckSmallObject(const kube::Object& object, KubeCheck* check) {
     case kube::Object::kExampleDeviceClassParameters:
       return check->Metadata(object.example_device_class_parameters().metadata(), true);
     default:
-      return;
+      return CheckOtherObject(object, check);
   }
 }
 

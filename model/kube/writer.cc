@@ -80,6 +80,7 @@ KubeValue MessageValue(const Message& message) {
   KubeValue value;
   for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor& field = *type.field(i);
+    if (field.options().GetExtension(proto::kube::derived)) continue;
     if (field.is_repeated()) {
       if (reflection.FieldSize(message, &field) == 0) continue;
       AddMember(field.json_name(), RepeatedValue(message, field), &value);

@@ -22,18 +22,53 @@ std::string PluginName(const MigRuleInfo& info) {
   return name;
 }
 
+// For the rules that place less than geometry allows (nos, mig-parted, ParvaGPU).
+class RestrictiveMigPlacement : public MigPlacementPolicy, public FilterPlugin {
+ public:
+  using MigPlacementPolicy::MigPlacementPolicy;
+  std::vector<Reason> reasons() const override {
+    return {
+        {ReasonKind::kPlacementRule, "node(s) had no MIG layout that the placement rule allows"}};
+  }
+  void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+              absl::Span<ReasonIndex> verdicts) const override {
+    if (pod.shape->request.mig.empty()) return;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (verdicts[i] == kFits && !Allows(pod, cluster, nodes[i])) verdicts[i] = 1;
+    }
+  }
+};
+
+class RoundRobinMigPlacement : public MigPlacementPolicy, public ReservePlugin {
+ public:
+  using MigPlacementPolicy::MigPlacementPolicy;
+  StepResult Reserve(const PodContext& pod, const ClusterState& cluster, NodeId node) override {
+    Remember(pod, cluster, node);
+    return {};
+  }
+  // The search goes on behind the GPU even if the pod does not start there.
+  void Unreserve(const PodContext&, const ClusterState&, NodeId) override {}
+};
+
 }  // namespace
+
+std::unique_ptr<MigPlacementPolicy> MigPlacementPolicy::Make(
+    const MigRuleInfo& info, std::vector<std::pair<std::string, int64_t>> mix) {
+  switch (info.rule) {
+    case MigRule::kNos:
+    case MigRule::kMigParted:
+    case MigRule::kParvaGpu:
+      return std::make_unique<RestrictiveMigPlacement>(info, std::move(mix));
+    case MigRule::kRoundRobin:
+      return std::make_unique<RoundRobinMigPlacement>(info, std::move(mix));
+    default:
+      return std::make_unique<MigPlacementPolicy>(info, std::move(mix));
+  }
+}
 
 MigPlacementPolicy::MigPlacementPolicy(const MigRuleInfo& info,
                                        std::vector<std::pair<std::string, int64_t>> mix)
     : info_(info), plugin_name_(PluginName(info)), mix_(std::move(mix)) {}
-
-uint32_t MigPlacementPolicy::points() const {
-  uint32_t points = kScore;
-  if (Restricts()) points |= kFilter;
-  if (info_.rule == MigRule::kRoundRobin) points |= kReserve;
-  return points;
-}
 
 const MigRuleTable& MigPlacementPolicy::TableOf(const MigTable* table) const {
   for (const auto& [known, made] : tables_) {
@@ -51,32 +86,19 @@ const MigRuleTable& MigPlacementPolicy::TableOf(const MigTable* table) const {
   return *tables_.back().second;
 }
 
-std::vector<Reason> MigPlacementPolicy::reasons() const {
-  if (!Restricts()) return {};
-  return {{ReasonKind::kPlacementRule, "node(s) had no MIG layout that the placement rule allows"}};
-}
-
-void MigPlacementPolicy::Filter(const PodContext& pod, const ClusterState& cluster,
-                                absl::Span<const NodeId> nodes,
-                                absl::Span<ReasonIndex> verdicts) const {
-  if (pod.shape->request.mig.empty() || !Restricts()) return;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    if (verdicts[i] != kFits) continue;
-    if (cluster.node(nodes[i]).is_mixed()) {
-      const ModelChoice choice = ChooseModel(pod, cluster, nodes[i]);
-      if (choice.considered && choice.grants.empty()) verdicts[i] = 1;
-      continue;
-    }
-    const MigTable* const table = cluster.mig_table(nodes[i]);
-    const absl::Span<const uint8_t> profiles =
-        cluster.mig_profiles(pod.shape_id, cluster.node(nodes[i]).model);
-    if (table == nullptr || profiles.empty()) continue;  // MigFit gives a better reason
-    DeviceGrants grants;
-    if (!TableOf(table).OnNodeAll(cluster.device_mig(nodes[i]), cluster.mig_usable(nodes[i]),
-                                  profiles, -1, &grants)) {
-      verdicts[i] = 1;
-    }
+bool MigPlacementPolicy::Allows(const PodContext& pod, const ClusterState& cluster,
+                                NodeId node) const {
+  if (cluster.node(node).is_mixed()) {
+    const ModelChoice choice = ChooseModel(pod, cluster, node);
+    return !choice.considered || !choice.grants.empty();
   }
+  const MigTable* const table = cluster.mig_table(node);
+  const absl::Span<const uint8_t> profiles =
+      cluster.mig_profiles(pod.shape_id, cluster.node(node).model);
+  if (table == nullptr || profiles.empty()) return true;
+  DeviceGrants grants;
+  return TableOf(table).OnNodeAll(cluster.device_mig(node), cluster.mig_usable(node), profiles, -1,
+                                  &grants);
 }
 
 // The model whose GPU for the first instance costs least, among those with room for all; equal
@@ -183,14 +205,11 @@ bool MigPlacementPolicy::FitsBehindLast(const PodContext& pod, const ClusterStat
              .gpu >= 0;
 }
 
-StepResult MigPlacementPolicy::Reserve(const PodContext& pod, const ClusterState& cluster,
-                                       NodeId node) {
+void MigPlacementPolicy::Remember(const PodContext& pod, const ClusterState& cluster, NodeId node) {
   const absl::Span<const DeviceGrant> grants = cluster.pod_grants(pod.pod);
-  if (!grants.empty()) {
-    last_node_ = node;
-    last_gpu_ = grants.back().device;
-  }
-  return {};
+  if (grants.empty()) return;
+  last_node_ = node;
+  last_gpu_ = grants.back().device;
 }
 
 void MigPlacementPolicy::Propose(const ResourceRequest& request, const ClusterState& cluster,
@@ -243,7 +262,7 @@ void RegisterMigPlacement(Registry& registry) {
   for (const MigRuleInfo& info : MigRuleInfos()) {
     const std::string plugin = PluginName(info);
     registry.AddPlugin(plugin, [info](const PolicyContext& context) {
-      return std::make_unique<MigPlacementPolicy>(info, context.mig_mix);
+      return MigPlacementPolicy::Make(info, context.mig_mix);
     });
     registry.AddPolicy(
         PolicyEntry{info.name, info.description, {{plugin, 1}}, "", PolicyEntry::Kind::kMig});

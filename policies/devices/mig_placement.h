@@ -18,29 +18,28 @@
 namespace drasim {
 
 // Pods without MIG instances score 0 on every node and get the first devices that fit.
-class MigPlacementPolicy : public Plugin, public DeviceAllocator {
+class MigPlacementPolicy : public ScorePlugin, public DeviceAllocator {
  public:
+  // The policy of a rule, with the extension points that the rule needs.
+  static std::unique_ptr<MigPlacementPolicy> Make(const MigRuleInfo& info,
+                                                  std::vector<std::pair<std::string, int64_t>> mix);
+
   // `mix`: for a weighted rule, shares by profile name, in parts per kMfiScale.
   MigPlacementPolicy(const MigRuleInfo& info, std::vector<std::pair<std::string, int64_t>> mix);
 
   absl::string_view name() const override { return plugin_name_; }
-  uint32_t points() const override;
   DeviceAllocator* device_allocator() override { return this; }
 
-  // For the two rules that place less than geometry allows (nos, mig-parted).
-  std::vector<Reason> reasons() const override;
-  void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
-              absl::Span<ReasonIndex> verdicts) const override;
-
   // Round robin's scores change with every pod.
-  bool score_is_cacheable() const override { return info_.rule != MigRule::kRoundRobin; }
+  Reach score_reach() const override {
+    return info_.rule == MigRule::kRoundRobin ? Reach::kCluster : Reach::kNode;
+  }
   // Raw scores are negated costs, in the rule's own range. Nothing is normalised, so such a plugin
   // should be the only score plugin.
   Normalize normalize(const ClusterState&) const override { return Normalize::kOrderPreserving; }
-  void NormalizeScore(absl::Span<int64_t>) const override {}
+  void NormalizeScore(absl::Span<const NodeId>, absl::Span<int64_t>) const override {}
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
-  StepResult Reserve(const PodContext& pod, const ClusterState& cluster, NodeId node) override;
 
   void Propose(const ResourceRequest& request, const ClusterState& cluster, NodeId node,
                DeviceProposals* out) override;
@@ -48,6 +47,12 @@ class MigPlacementPolicy : public Plugin, public DeviceAllocator {
 
   void Save(StateWriter& out) const override;
   absl::Status Load(StateReader& in) override;
+
+ protected:
+  // Whether the rule has a layout for the pod on the node. True where MigFit gives a better reason.
+  bool Allows(const PodContext& pod, const ClusterState& cluster, NodeId node) const;
+  // The pod has been placed.
+  void Remember(const PodContext& pod, const ClusterState& cluster, NodeId node);
 
  private:
   // Made on first use, one per product.
@@ -63,10 +68,6 @@ class MigPlacementPolicy : public Plugin, public DeviceAllocator {
   int64_t MixedScore(const PodContext& pod, const ClusterState& cluster, NodeId node) const;
   int64_t ScoreOf(const PodContext& pod, const ClusterState& cluster, NodeId node) const;
   int32_t After(NodeId node) const { return node == last_node_ ? last_gpu_ : -1; }
-  bool Restricts() const {
-    return info_.rule == MigRule::kNos || info_.rule == MigRule::kMigParted ||
-           info_.rule == MigRule::kParvaGpu;
-  }
 
   MigRuleInfo info_;
   std::string plugin_name_;

@@ -36,14 +36,18 @@ enum ClusterEvent : uint32_t {
 
 struct ClusterChange {
   ClusterEvent event = kPodRemoved;
-  NodeId node;  // of the node, or of the bound pod; invalid: none
+  // Of the node, or of the bound pod (of a pending one the nominated node); invalid: none.
+  NodeId node = NodeId();
   // The node as it was; null: it is new, or the event is not about a node.
   const NodeSpec* old_node = nullptr;
   // The pod that was added, changed or removed; null for other objects. It may be gone already.
   const PodShape* pod = nullptr;
   const PodShape* old_pod = nullptr;  // before the change; null unless it was updated
-  PodId pod_id;
+  PodId pod_id = PodId();
   bool is_waiting_pod = false;  // the changed pod is the very pod that waits
+  // All fields are filled in: hints are exactly kube-scheduler's. Otherwise only `event` and `node`
+  // count, and hints are the coarser ones of plain simulations.
+  bool detailed = false;
 };
 
 }  // namespace drasim

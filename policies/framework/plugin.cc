@@ -1,40 +1,47 @@
 #include "policies/framework/plugin.h"
 
+#include <string>
+#include <vector>
+
 #include "model/check.h"
 
 namespace drasim {
 
-// A profile calls only the points that points() names; reaching a default means the two disagree.
-
-bool Plugin::Less(const QueuedPod&, const QueuedPod&) const {
-  DRASIM_UNREACHABLE("points() names QueueSort, but the plugin does not override it");
+absl::string_view StepCodeName(StepCode code) {
+  switch (code) {
+    case StepCode::kSuccess:
+      return "Success";
+    case StepCode::kReject:
+      return "Unschedulable";
+    case StepCode::kUnresolvable:
+      return "UnschedulableAndUnresolvable";
+    case StepCode::kError:
+      return "Error";
+    case StepCode::kPending:
+      return "Pending";
+    case StepCode::kSkip:
+      return "Skip";
+    case StepCode::kWait:
+      return "Wait";
+  }
+  DRASIM_UNREACHABLE("a status code without a name");
 }
 
-void Plugin::Filter(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
-                    absl::Span<ReasonIndex>) const {
-  DRASIM_UNREACHABLE("points() names Filter, but the plugin does not override it");
-}
-
-void Plugin::Score(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
-                   absl::Span<int64_t>) {
-  DRASIM_UNREACHABLE("points() names Score, but the plugin does not override it");
-}
-
-void Plugin::NormalizeScore(absl::Span<int64_t>) const {}
-
-StepResult Plugin::PreFilter(const PodContext&, const ClusterState&) { return {}; }
-PostFilterResult Plugin::PostFilter(const PodContext&, PostFilterHandle&) { return {}; }
-bool Plugin::IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const {
+bool RequeuePlugin::MayHelp(const ClusterChange&, const PodContext&, const ClusterState&) const {
   return true;
 }
-bool Plugin::MayHelp(ClusterEvent, NodeId, const PodShape&, const ClusterState&) const {
+
+bool FilterPlugin::IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const {
   return true;
 }
-StepResult Plugin::Reserve(const PodContext&, const ClusterState&, NodeId) { return {}; }
-void Plugin::Unreserve(const PodContext&, const ClusterState&, NodeId) {}
-StepResult Plugin::Permit(const PodContext&, const ClusterState&, NodeId) { return {}; }
-StepResult Plugin::PreBind(const PodContext&, const ClusterState&, NodeId) { return {}; }
-StepResult Plugin::Bind(const PodContext&, const ClusterState&, NodeId) { return {}; }
-void Plugin::PostBind(const PodContext&, const ClusterState&, NodeId) {}
+
+std::vector<std::string> FilterPlugin::ReasonTexts(const PodContext&, const ClusterState&, NodeId,
+                                                   ReasonIndex local) const {
+  const std::vector<Reason> known = reasons();
+  DRASIM_CHECK(local != kFits && local <= known.size());
+  return {std::string(known[local - size_t{1}].text)};
+}
+
+void ScorePlugin::NormalizeScore(absl::Span<const NodeId>, absl::Span<int64_t>) const {}
 
 }  // namespace drasim

@@ -5,7 +5,8 @@
 // PostFilter, PreScore, Score, NormalizeScore, Reserve, Permit, PreBind, Bind, PostBind, and the
 // events after which a rejected pod is tried again. Three differences:
 //  * Filter and Score are batched for speed: one call covers many nodes.
-//  * A plugin keeps what upstream puts into CycleState in its own members, from PreFilter to the end
+//  * A plugin keeps what upstream puts into CycleState in its own members, from PreFilter to the
+//  end
 //    of the attempt. Attempts never overlap.
 //  * Reserve and later points have no side effects outside of the simulator. They return intents,
 //    which the engine carries out in virtual time (an API write takes time) before it goes on with
@@ -59,6 +60,8 @@ struct PodContext {
   SimTime now;
 };
 
+class Plugin;
+
 // --- Results ---
 
 // kube-scheduler's status codes.
@@ -69,7 +72,7 @@ enum class StepCode : uint8_t {
   kError,
   kPending,  // waits for another component, which will wake the pod
   kSkip,     // PreFilter, PreScore: the plugin's Filter, or Score, is not asked in this attempt
-  kWait,     // Reserve, PreBind and PostBind: work is under way; the step is called again at its end
+  kWait,  // Reserve, PreBind and PostBind: work is under way; the step is called again at its end
 };
 // "UnschedulableAndUnresolvable".
 absl::string_view StepCodeName(StepCode code);
@@ -88,11 +91,21 @@ struct Intent {
 struct StepResult {
   StepCode code = StepCode::kSuccess;
   ReasonIndex reason = kFits;  // of reasons()
-  std::string message;  // upstream's words where they differ from pod to pod; else the reason's text
+  // Upstream's words where they differ from pod to pod; empty: the reason's text.
+  std::string message;
   std::vector<Intent> intents;  // carried out in order
   // PreFilter: the pod may only use `nodes` (ascending), as NodeAffinity says for metadata.name.
+  // Without any: the names are those of nodes that the cluster lacks.
   bool names_nodes = false;
   std::vector<NodeId> nodes;
+};
+
+// Why a node was rejected.
+struct NodeStatus {
+  const Plugin* plugin = nullptr;  // null: no single plugin
+  StepCode code = StepCode::kReject;
+  std::vector<std::string> reasons;  // in the plugin's order
+  NodeId node;
 };
 
 // The victims of a preemption, and the node on which they make room for the pod.
@@ -106,6 +119,8 @@ struct PostFilterResult {
   bool keeps_nomination = false;
   NodeId nominated;             // where the pod would fit; nothing is reserved for it there
   std::vector<PodId> victims;   // to be evicted; may be empty
+  // Pods of lower priority that lose their nomination for that node.
+  std::vector<PodId> cleared_nominations;
   std::vector<Intent> intents;  // carried out before the pod is tried again
   std::string message;          // upstream's words
 };
@@ -134,9 +149,11 @@ class Plugin {
 
 // How much of the cluster a verdict or a raw score depends on: the contract of the caches.
 enum class Reach : uint8_t {
-  kNode,     // the shape, and the node's row, specification, devices and residents: cached per shape
-             // and node until the node changes
-  kCluster,  // other nodes, pods or objects, too: asked anew in every attempt, after PreFilter
+  // The shape without its topology, identity and volumes, and the node's row, specification, devices
+  // and residents: cached per such shape and node until the node changes.
+  kNode,
+  // The whole shape, other nodes, pods or objects, too: asked anew in every attempt, after PreFilter.
+  kCluster,
 };
 
 // --- Queue ---
@@ -180,8 +197,8 @@ class RequeuePlugin : public virtual Plugin {
   // invalid: a hint about a shape.
   virtual bool MayHelp(const ClusterChange& change, const PodContext& pod,
                        const ClusterState& cluster) const;
-  // Whether such a change moves the pod to the active queue without its backoff: true if this plugin
-  // ended the pod's last attempt with kPending (kube-scheduler's PendingPlugins). Called for
+  // Whether such a change moves the pod to the active queue without its backoff: true if this
+  // plugin ended the pod's last attempt with kPending (kube-scheduler's PendingPlugins). Called for
   // plugins with a NodeRestriction only.
   virtual bool SkipsBackoff(PodId /*pod*/, SimTime /*now*/) { return false; }
 };
@@ -191,7 +208,8 @@ class RequeuePlugin : public virtual Plugin {
 class PreFilterPlugin : public virtual Plugin {
  public:
   // Once per attempt, before Filter. kReject, kUnresolvable and kError fail the attempt for all
-  // nodes.
+  // nodes. The Filter of a plugin of Reach::kNode must reject the same nodes by itself: a search that
+  // remembers verdicts does not call its PreFilter, unless it is a NodeRestrictionPlugin.
   virtual StepResult PreFilter(const PodContext& pod, const ClusterState& cluster) = 0;
 };
 
@@ -215,8 +233,8 @@ class FilterPlugin : public virtual RequeuePlugin {
   // Upstream's AddPod and RemovePod of PreFilterExtensions, and the copy of CycleState around them:
   // within a trial, pods are added to nodes and removed from them after PreFilter (nominated pods,
   // victims of a preemption). The cluster has changed already when one of them is called. EndTrial
-  // restores the state of BeginTrial. Trials nest. Not called for plugins of Reach::kNode, nor after
-  // kSkip.
+  // restores the state of BeginTrial. Trials nest. Not called for plugins of Reach::kNode, nor
+  // after kSkip.
   virtual void BeginTrial() {}
   virtual void EndTrial() {}
   virtual void OnPodAdded(const PodContext& /*pod*/, const ClusterState&, PodId /*other*/,
@@ -254,12 +272,29 @@ class NodeRestrictionPlugin : public virtual RequeuePlugin {
   virtual void ListFeasible(const PodContext&, absl::Span<const NodeId>) {}
 };
 
+// What a preemption tried, for explanations and comparisons.
+struct PreemptionReport {
+  struct Candidate {
+    NodeId node;
+    std::vector<PodId> victims;  // the most important first
+    int64_t budget_violations = 0;
+  };
+  bool ran = false;
+  bool eligible = false;
+  std::string not_eligible;           // why
+  std::vector<NodeId> potential;      // nodes where removals may help
+  std::vector<Candidate> candidates;  // those tried where they do
+  std::vector<NodeStatus> rejected;   // and where not
+  std::vector<NodeId> best;           // equal by all rules
+};
+
 // The cluster as a PostFilter plugin sees it. Changes are for trial: the caller takes them back.
 class PostFilterHandle {
  public:
   virtual ~PostFilterHandle() = default;
   virtual const ClusterState& cluster() const = 0;
-  virtual const JobTable& jobs() const = 0;
+  // Null where there are none: every pod is for itself.
+  virtual const JobTable* jobs() const = 0;
   // Nodes that may take the pod once pods are removed from them (IsResolvable), in the scheduler's
   // node order.
   virtual absl::Span<const NodeId> candidates() const = 0;
@@ -269,10 +304,34 @@ class PostFilterHandle {
   // Removes a bound pod from its node; puts it back.
   virtual void Remove(PodId pod) = 0;
   virtual void Restore(PodId pod) = 0;
+  // All removed pods have been put back: what follows is another trial.
+  virtual void EndTrial() {}
+  // False when PreFilter of the same attempt ended before that plugin's turn.
+  virtual bool RanPreFilter(const PreFilterPlugin& /*plugin*/) const { return true; }
   // Whether the job has been evicted and runs on in its grace period.
   virtual bool IsLeaving(JobId) const { return false; }
   // A number in [0, n), from a stream of the run.
   virtual uint64_t Draw(uint64_t n) = 0;
+
+  // The following have no effect in searches without nominations or kube-scheduler's words.
+
+  // The pod's present nomination; invalid: none.
+  virtual NodeId nominated_node() const { return NodeId(); }
+  // Whether the node's status of this attempt is UnschedulableAndUnresolvable.
+  virtual bool IsUnresolvable(NodeId) const { return false; }
+  // The pods that are nominated to the node.
+  virtual absl::Span<const PodId> NominatedOn(NodeId) const { return {}; }
+  // All candidates() are to be tried, rather than until there are enough.
+  virtual bool tries_all() const { return false; }
+  // Pods of equal importance stand as Go's unstable sort leaves them, rather than in the order of
+  // the node's pods.
+  virtual bool sorts_as_go() const { return false; }
+  // Whether PostFilterResult::message and the report are read.
+  virtual bool wants_texts() const { return false; }
+  // Why the last call of Fits said no. REQUIRES: wants_texts().
+  virtual NodeStatus WhyNot() const { return {}; }
+  // Null: nobody reads it.
+  virtual PreemptionReport* report() { return nullptr; }
 };
 
 class PostFilterPlugin : public virtual Plugin {
@@ -302,7 +361,8 @@ class ScorePlugin : public virtual Plugin {
   virtual bool score_draws() const { return false; }
   virtual Normalize normalize(const ClusterState&) const { return Normalize::kNone; }
   // PreScore, with the feasible nodes in the order of the later calls: kSuccess, kSkip or kError.
-  // Called if there are at least two.
+  // Called if there are at least two. A search that caches scores of Reach::kNode calls it with the
+  // nodes whose scores it renews; so the answer for such a plugin may depend on the shape alone.
   virtual StepResult PreScore(const PodContext& /*pod*/, const ClusterState&,
                               absl::Span<const NodeId> /*feasible*/) {
     return {};

@@ -1,8 +1,11 @@
 #include "policies/framework/profile.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 #include "model/status_macros.h"
@@ -15,26 +18,104 @@ constexpr const char* kDefaultPlugins[] = {"NodeUnschedulable", "TaintToleration
                                            "NodeResourcesFit",  "GpuShareFit",     "GroupLimit",
                                            "PrioritySort",      "DefaultBinder"};
 
-}  // namespace
+// Reason indices end below kNotThere of the scheduling cycle.
+constexpr size_t kMostReasons = 255;
+// Bits of a set of rejectors; the last one stands for plugins that are not in the list.
+constexpr std::ptrdiff_t kMostRequeues = 63;
 
-absl::Status Profile::Add(const Registry& registry, absl::string_view name,
-                          const PolicyContext& context) {
-  ASSIGN_OR_RETURN(std::unique_ptr<Plugin> made, registry.MakePlugin(name, context));
-  AddPlugin(std::move(made));
-  return absl::OkStatus();
+// Appends the plugin to the list of its point, or puts it first.
+template <typename Point>
+void Serve(Plugin* plugin, bool first, std::vector<Point*>* list) {
+  Point* const point = dynamic_cast<Point*>(plugin);
+  if (point != nullptr) list->insert(first ? list->begin() : list->end(), point);
 }
 
-void Profile::AddPlugin(std::unique_ptr<Plugin> plugin, bool first) {
+absl::Status CheckWeight(const ScoreChoice& choice) {
+  if (choice.weight >= 0 && choice.weight <= 1'000'000) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("plugin '", choice.plugin, "': weight ",
+                                                 choice.weight,
+                                                 " is not a whole number from 0 to 1000000"));
+}
+
+int64_t WeightOf(const ScoreChoice& choice) { return choice.weight == 0 ? 1 : choice.weight; }
+
+absl::Status LacksPoint(absl::string_view plugin, absl::string_view point) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("plugin '", plugin, "' has no ", point, " extension point"));
+}
+
+}  // namespace
+
+absl::StatusOr<Plugin*> Profile::Add(const Registry& registry, absl::string_view name,
+                                     const PolicyContext& context) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Plugin> made, registry.MakePlugin(name, context));
+  const auto rejects = [](const auto& plugin) {
+    return dynamic_cast<const RequeuePlugin*>(plugin.get()) != nullptr;
+  };
+  if (reasons_.size() + made->reasons().size() >= kMostReasons ||
+      (rejects(made) && absl::c_count_if(plugins_, rejects) >= kMostRequeues)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("plugin '", name, "': too many plugins that may reject a pod"));
+  }
+  Plugin* const plugin = made.get();
+  Own(std::move(made), false);
+  return plugin;
+}
+
+void Profile::Own(std::unique_ptr<Plugin> plugin, bool first) {
   const auto base = static_cast<ReasonIndex>(reasons_.size());
   reason_base_.insert(first ? reason_base_.begin() : reason_base_.end(), base);
   for (const Reason& reason : plugin->reasons()) {
     reasons_.push_back(ListedText(reason.text));
     reason_kinds_.push_back(reason.kind);
   }
-  DRASIM_CHECK_LT(reasons_.size(), 255u);
-  const auto count = static_cast<ReasonIndex>(reasons_.size() - base);
-  if ((plugin->points() & kFilter) != 0) filters_.push_back({plugin.get(), base, count});
+  DRASIM_CHECK_LT(reasons_.size(), kMostReasons);
   plugins_.insert(first ? plugins_.begin() : plugins_.end(), std::move(plugin));
+}
+
+void Profile::AddFilter(FilterPlugin* plugin) {
+  size_t i = 0;
+  while (plugins_[i].get() != static_cast<Plugin*>(plugin)) ++i;
+  filters_.push_back({plugin, reason_base_[i], static_cast<ReasonIndex>(plugin->reasons().size())});
+}
+
+void Profile::ServeEverywhere(Plugin* plugin, bool first) {
+  if (auto* const filter = dynamic_cast<FilterPlugin*>(plugin)) AddFilter(filter);
+  Serve(plugin, first, &pre_enqueues_);
+  Serve(plugin, first, &queue_sorts_);
+  Serve(plugin, first, &pre_filters_);
+  Serve(plugin, first, &restrictions_);
+  Serve(plugin, first, &post_filters_);
+  Serve(plugin, first, &reserves_);
+  Serve(plugin, first, &permits_);
+  Serve(plugin, first, &pre_binds_);
+  Serve(plugin, first, &binds_);
+  Serve(plugin, first, &post_binds_);
+}
+
+void Profile::AddPlugin(std::unique_ptr<Plugin> plugin, bool first) {
+  Plugin* const added = plugin.get();
+  Own(std::move(plugin), first);
+  ServeEverywhere(added, first);
+  ListRequeues();
+}
+
+void Profile::ListRequeues() {
+  requeues_.clear();
+  for (const FilterEntry& filter : filters_) requeues_.push_back(filter.plugin);
+  for (const auto& plugin : plugins_) {
+    auto* const requeue = dynamic_cast<RequeuePlugin*>(plugin.get());
+    if (requeue != nullptr && RequeueIndex(requeue) == requeues_.size()) {
+      requeues_.push_back(requeue);
+    }
+  }
+  DRASIM_CHECK_LE(requeues_.size(), size_t{kMostRequeues});
+}
+
+size_t Profile::RequeueIndex(const Plugin* plugin) const {
+  size_t i = 0;
+  while (i < requeues_.size() && static_cast<const Plugin*>(requeues_[i]) != plugin) ++i;
+  return i;
 }
 
 ReasonIndex Profile::ReasonOf(const Plugin* plugin, ReasonIndex local) const {
@@ -58,47 +139,103 @@ absl::StatusOr<Profile> Profile::Make(const Registry& registry, const ProfileOpt
                                       const PolicyContext& context) {
   ASSIGN_OR_RETURN(const PolicyEntry* policy, registry.FindPolicy(options.policy));
   Profile profile;
+  std::vector<std::string> names;
   // First, for nothing else matters to such pods.
-  if (context.holds) {
-    RETURN_IF_ERROR(profile.Add(registry, "PodHold", context));
-  }
-  for (const char* name : kDefaultPlugins) {
-    RETURN_IF_ERROR(profile.Add(registry, name, context));
-  }
+  if (context.holds) names.emplace_back("PodHold");
+  names.insert(names.end(), std::begin(kDefaultPlugins), std::end(kDefaultPlugins));
   // Its reasons would be in the way of clusters without MIG.
-  if (context.mig) {
-    RETURN_IF_ERROR(profile.Add(registry, "MigFit", context));
+  if (context.mig) names.emplace_back("MigFit");
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(Plugin* const plugin, profile.Add(registry, name, context));
+    profile.ServeEverywhere(plugin, false);
   }
-  const std::vector<ScoreChoice>& score = options.score.empty() ? policy->score : options.score;
-  for (const ScoreChoice& choice : score) {
-    RETURN_IF_ERROR(profile.Add(registry, choice.plugin, context));
-    Plugin* plugin = profile.plugins_.back().get();
-    if ((plugin->points() & kScore) == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("plugin '", choice.plugin, "' has no Score extension point"));
-    }
-    if (choice.weight < 0 || choice.weight > 1'000'000) {
-      return absl::InvalidArgumentError(absl::StrCat("plugin '", choice.plugin, "': weight ",
-                                                     choice.weight,
-                                                     " is not a whole number from 0 to 1000000"));
-    }
-    profile.scores_.push_back({plugin, choice.weight == 0 ? 1 : choice.weight});
+  for (const ScoreChoice& choice : options.score.empty() ? policy->score : options.score) {
+    ASSIGN_OR_RETURN(Plugin* const plugin, profile.Add(registry, choice.plugin, context));
+    profile.ServeEverywhere(plugin, false);
+    auto* const score = dynamic_cast<ScorePlugin*>(plugin);
+    if (score == nullptr) return LacksPoint(choice.plugin, "Score");
+    RETURN_IF_ERROR(CheckWeight(choice));
+    profile.pre_scores_.push_back(score);
+    profile.scores_.push_back({score, WeightOf(choice)});
   }
   for (const std::string& name : options.plugins) {
-    RETURN_IF_ERROR(profile.Add(registry, name, context));
+    ASSIGN_OR_RETURN(Plugin* const plugin, profile.Add(registry, name, context));
+    profile.ServeEverywhere(plugin, false);
   }
-  const std::string& chooser =
-      options.device_chooser.empty() ? policy->allocator : options.device_chooser;
-  for (const ScoreEntry& entry : profile.scores_) {
-    if (chooser.empty() && profile.allocator_ == nullptr) {
-      profile.allocator_ = entry.plugin->device_allocator();
+  profile.ListRequeues();
+  RETURN_IF_ERROR(profile.ChooseAllocator(
+      registry, options.device_chooser.empty() ? policy->allocator : options.device_chooser,
+      context));
+  return profile;
+}
+
+absl::Status Profile::ChooseAllocator(const Registry& registry, const std::string& chooser,
+                                      const PolicyContext& context) {
+  for (const ScoreEntry& entry : scores_) {
+    if (chooser.empty() && allocator_ == nullptr) allocator_ = entry.plugin->device_allocator();
+  }
+  if (allocator_ != nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(own_allocator_,
+                   registry.MakeAllocator(chooser.empty() ? "best" : chooser, context));
+  allocator_ = own_allocator_.get();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Profile> Profile::MakeKube(const Registry& registry, const ProfileSpec& spec,
+                                          const PolicyContext& context) {
+  Profile profile;
+  profile.scheduler_name_ = spec.scheduler_name;
+  profile.percentage_of_nodes_ = spec.percentage_of_nodes;
+  std::map<std::string, Plugin*> made;
+  PolicyContext own = context;
+  const auto make = [&](const std::string& name) -> absl::StatusOr<Plugin*> {
+    Plugin*& plugin = made[name];
+    if (plugin != nullptr) return plugin;
+    const auto args = spec.args.find(name);
+    own.args = args == spec.args.end() ? nullptr : &args->second;
+    absl::StatusOr<Plugin*> added = profile.Add(registry, name, own);
+    if (!added.ok()) return absl::InvalidArgumentError(added.status().message());
+    return plugin = *added;
+  };
+  const auto list = [&]<typename Point>(const std::vector<std::string>& names,
+                                        absl::string_view point,
+                                        std::vector<Point*>* plugins) -> absl::Status {
+    for (const std::string& name : names) {
+      ASSIGN_OR_RETURN(Plugin* const plugin, make(name));
+      auto* const found = dynamic_cast<Point*>(plugin);
+      if (found == nullptr) return LacksPoint(name, point);
+      if (absl::c_linear_search(*plugins, found)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("plugin '", name, "' is listed twice at ", point));
+      }
+      plugins->push_back(found);
     }
+    return absl::OkStatus();
+  };
+  std::vector<FilterPlugin*> filters;
+  RETURN_IF_ERROR(list(spec.pre_enqueue, "PreEnqueue", &profile.pre_enqueues_));
+  RETURN_IF_ERROR(list({spec.queue_sort}, "QueueSort", &profile.queue_sorts_));
+  RETURN_IF_ERROR(list(spec.pre_filter, "PreFilter", &profile.pre_filters_));
+  RETURN_IF_ERROR(list(spec.filter, "Filter", &filters));
+  RETURN_IF_ERROR(list(spec.post_filter, "PostFilter", &profile.post_filters_));
+  RETURN_IF_ERROR(list(spec.pre_score, "PreScore", &profile.pre_scores_));
+  std::vector<ScorePlugin*> scores;
+  for (const ScoreChoice& choice : spec.score) {
+    RETURN_IF_ERROR(list({choice.plugin}, "Score", &scores));
+    RETURN_IF_ERROR(CheckWeight(choice));
+    profile.scores_.push_back({scores.back(), WeightOf(choice)});
   }
-  if (profile.allocator_ == nullptr) {
-    ASSIGN_OR_RETURN(profile.own_allocator_,
-                     registry.MakeAllocator(chooser.empty() ? "best" : chooser, context));
-    profile.allocator_ = profile.own_allocator_.get();
+  RETURN_IF_ERROR(list(spec.reserve, "Reserve", &profile.reserves_));
+  RETURN_IF_ERROR(list(spec.permit, "Permit", &profile.permits_));
+  RETURN_IF_ERROR(list(spec.pre_bind, "PreBind", &profile.pre_binds_));
+  RETURN_IF_ERROR(list(spec.bind, "Bind", &profile.binds_));
+  RETURN_IF_ERROR(list(spec.post_bind, "PostBind", &profile.post_binds_));
+  for (FilterPlugin* const filter : filters) {
+    profile.AddFilter(filter);
+    Serve(filter, false, &profile.restrictions_);
   }
+  profile.ListRequeues();
+  RETURN_IF_ERROR(profile.ChooseAllocator(registry, "", context));
   return profile;
 }
 
@@ -106,14 +243,6 @@ bool Profile::draws() const {
   return allocator_->draws() ||
          std::any_of(scores_.begin(), scores_.end(),
                      [](const ScoreEntry& entry) { return entry.plugin->score_draws(); });
-}
-
-std::vector<Plugin*> Profile::plugins_at(uint32_t points) const {
-  std::vector<Plugin*> found;
-  for (const auto& plugin : plugins_) {
-    if ((plugin->points() & points) != 0) found.push_back(plugin.get());
-  }
-  return found;
 }
 
 void Profile::Save(StateWriter& out) const {

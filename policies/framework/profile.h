@@ -2,6 +2,8 @@
 #ifndef DRASIM_POLICIES_FRAMEWORK_PROFILE_H_
 #define DRASIM_POLICIES_FRAMEWORK_PROFILE_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,27 +47,31 @@ class Profile {
   static absl::StatusOr<Profile> Make(const Registry& registry, const ProfileOptions& options,
                                       const PolicyContext& context);
   // A profile of a KubeSchedulerConfiguration: the plugins of each point as the specification lists
-  // them. Each plugin is made once, however many points name it. InvalidArgument for an unknown
-  // plugin, and for one that lacks a point where it is listed.
+  // them. Each plugin is made once, however many points name it, with its own arguments as
+  // PolicyContext::args. InvalidArgument for an unknown plugin, and for one that lacks a point
+  // where it is listed, or is listed there twice.
   static absl::StatusOr<Profile> MakeKube(const Registry& registry, const ProfileSpec& spec,
                                           const PolicyContext& context);
 
   // The plugins of each point, in order.
-  const std::vector<PreEnqueuePlugin*>& pre_enqueues() const;
-  const std::vector<QueueSortPlugin*>& queue_sorts() const;
-  const std::vector<PreFilterPlugin*>& pre_filters() const;
+  const std::vector<PreEnqueuePlugin*>& pre_enqueues() const { return pre_enqueues_; }
+  const std::vector<QueueSortPlugin*>& queue_sorts() const { return queue_sorts_; }
+  const std::vector<PreFilterPlugin*>& pre_filters() const { return pre_filters_; }
   const std::vector<FilterEntry>& filters() const { return filters_; }
-  const std::vector<NodeRestrictionPlugin*>& restrictions() const;
-  const std::vector<PostFilterPlugin*>& post_filters() const;
+  // Of the plugins that filter.
+  const std::vector<NodeRestrictionPlugin*>& restrictions() const { return restrictions_; }
+  const std::vector<PostFilterPlugin*>& post_filters() const { return post_filters_; }
+  const std::vector<ScorePlugin*>& pre_scores() const { return pre_scores_; }
   const std::vector<ScoreEntry>& scores() const { return scores_; }
-  const std::vector<ReservePlugin*>& reserves() const;
-  const std::vector<PermitPlugin*>& permits() const;
-  const std::vector<PreBindPlugin*>& pre_binds() const;
-  const std::vector<BindPlugin*>& binds() const;
-  const std::vector<PostBindPlugin*>& post_binds() const;
-  // All plugins that may reject a pod. RequeueIndex: the place of one in that list, a bit of a set of
-  // rejectors; 64 plugins at most.
-  const std::vector<RequeuePlugin*>& requeues() const;
+  const std::vector<ReservePlugin*>& reserves() const { return reserves_; }
+  const std::vector<PermitPlugin*>& permits() const { return permits_; }
+  const std::vector<PreBindPlugin*>& pre_binds() const { return pre_binds_; }
+  const std::vector<BindPlugin*>& binds() const { return binds_; }
+  const std::vector<PostBindPlugin*>& post_binds() const { return post_binds_; }
+  // All plugins that may reject a pod: first those of filters(), in that order.
+  const std::vector<RequeuePlugin*>& requeues() const { return requeues_; }
+  // The place of a plugin in that list, a bit of a set of rejectors; 63 plugins at most.
+  // The size of the list for a plugin that is not in it. O(plugins).
   size_t RequeueIndex(const Plugin* plugin) const;
 
   // Of a KubeSchedulerConfiguration.
@@ -78,7 +84,7 @@ class Profile {
   void AddPlugin(std::unique_ptr<Plugin> plugin, bool first = false);
   // The profile's reason for reason `local` (1-based) of one of its plugins; kFits for kFits.
   ReasonIndex ReasonOf(const Plugin* plugin, ReasonIndex local) const;
-  // The filters that gave a summary's reasons: bit i stands for filters()[i].
+  // The filters that gave a summary's reasons: bit i stands for filters()[i] and requeues()[i].
   uint64_t RejectorsOf(const VerdictSummaryTable::Row& row) const;
   // Texts of reason indices 1, 2, ... over all plugins, and their kinds.
   const std::vector<std::string>& reasons() const { return reasons_; }
@@ -90,12 +96,33 @@ class Profile {
   absl::Status Load(StateReader& in);
 
  private:
-  absl::Status Add(const Registry& registry, absl::string_view name, const PolicyContext& context);
+  // Makes a plugin and owns it; it serves at no point yet.
+  absl::StatusOr<Plugin*> Add(const Registry& registry, absl::string_view name,
+                              const PolicyContext& context);
+  void Own(std::unique_ptr<Plugin> plugin, bool first);
+  // Puts the plugin into the list of every point that it implements, except Score.
+  void ServeEverywhere(Plugin* plugin, bool first);
+  void AddFilter(FilterPlugin* plugin);
+  void ListRequeues();
+  absl::Status ChooseAllocator(const Registry& registry, const std::string& chooser,
+                               const PolicyContext& context);
 
   std::vector<std::unique_ptr<Plugin>> plugins_;
   std::vector<ReasonIndex> reason_base_;  // beside plugins_
+  std::vector<PreEnqueuePlugin*> pre_enqueues_;
+  std::vector<QueueSortPlugin*> queue_sorts_;
+  std::vector<PreFilterPlugin*> pre_filters_;
   std::vector<FilterEntry> filters_;
+  std::vector<NodeRestrictionPlugin*> restrictions_;
+  std::vector<PostFilterPlugin*> post_filters_;
+  std::vector<ScorePlugin*> pre_scores_;
   std::vector<ScoreEntry> scores_;
+  std::vector<ReservePlugin*> reserves_;
+  std::vector<PermitPlugin*> permits_;
+  std::vector<PreBindPlugin*> pre_binds_;
+  std::vector<BindPlugin*> binds_;
+  std::vector<PostBindPlugin*> post_binds_;
+  std::vector<RequeuePlugin*> requeues_;
   std::unique_ptr<DeviceAllocator> own_allocator_;  // null: a plugin is the allocator
   DeviceAllocator* allocator_ = nullptr;
   std::string scheduler_name_;

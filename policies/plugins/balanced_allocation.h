@@ -1,10 +1,10 @@
 // NodeResourcesBalancedAllocation (Score): prefers nodes on which equal shares of all resources
-// would be in use: 100 x (1 - standard deviation of the shares).
+// would be in use. The balance is 100 x (1 - standard deviation of the shares). One term: the
+// balance with the pod. Two terms: by how much the pod improves it, from 50 to 100.
 //
-// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/noderesources up to 1.35 (1.36
-// compares with the node as it was before). Doubles, in the original's order of operations.
-// Requests count as written; pods without any of the resources score 0 everywhere. Weights are
-// ignored.
+// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/noderesources, one term up to
+// release 1.35, two from 1.36 on. Doubles, in the original's order of operations. Requests count as
+// written. Weights are ignored.
 #ifndef DRASIM_POLICIES_PLUGINS_BALANCED_ALLOCATION_H_
 #define DRASIM_POLICIES_PLUGINS_BALANCED_ALLOCATION_H_
 
@@ -18,12 +18,18 @@ namespace drasim {
 
 class NodeResourcesBalancedAllocation : public ResourceScore {
  public:
-  explicit NodeResourcesBalancedAllocation(const ScoredResources::List& resources)
-      : ResourceScore(resources, ScoredResources::Requests::kReal) {}
+  explicit NodeResourcesBalancedAllocation(const ScoredResources::List& resources,
+                                           bool two_terms = false)
+      : ResourceScore(resources, ScoredResources::Requests::kReal), two_terms_(two_terms) {}
   absl::string_view name() const override { return "NodeResourcesBalancedAllocation"; }
+  // kSkip for pods that ask for none of the resources; Score would give them 0 everywhere.
+  StepResult PreScore(const PodContext& pod, const ClusterState& cluster,
+                      absl::Span<const NodeId> feasible) override;
 
  private:
   int64_t ScoreOf(absl::Span<const ResourceUse> uses) const override;
+
+  bool two_terms_;
 };
 
 }  // namespace drasim

@@ -28,7 +28,7 @@ Normalize BestFit::normalize(const ClusterState& cluster) const {
   return narrow ? Normalize::kOrderPreserving : Normalize::kGeneral;
 }
 
-void BestFit::NormalizeScore(absl::Span<int64_t> scores) const {
+void BestFit::NormalizeScore(absl::Span<const NodeId>, absl::Span<int64_t> scores) const {
   if (scores.empty()) return;
   const auto [lo, hi] = std::minmax_element(scores.begin(), scores.end());
   const int64_t low = *lo;

@@ -8,14 +8,13 @@
 
 namespace drasim {
 
-class BestFit : public Plugin {
+class BestFit : public ScorePlugin {
  public:
   absl::string_view name() const override { return "BestFit"; }
-  uint32_t points() const override { return kScore; }
   // Min-max over the feasible nodes. Raw scores that span at most 100 keep their order and their
   // ties.
   Normalize normalize(const ClusterState& cluster) const override;
-  void NormalizeScore(absl::Span<int64_t> scores) const override;
+  void NormalizeScore(absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) const override;
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
 };

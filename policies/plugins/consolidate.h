@@ -11,10 +11,9 @@
 
 namespace drasim {
 
-class Consolidate : public Plugin {
+class Consolidate : public ScorePlugin {
  public:
   absl::string_view name() const override { return "Consolidate"; }
-  uint32_t points() const override { return kScore; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
 };

@@ -6,11 +6,10 @@
 
 namespace drasim {
 
-class DefaultBinder : public Plugin {
+class DefaultBinder : public BindPlugin {
  public:
   explicit DefaultBinder(SimDuration write_latency) : write_latency_(write_latency) {}
   absl::string_view name() const override { return "DefaultBinder"; }
-  uint32_t points() const override { return kBind; }
   StepResult Bind(const PodContext&, const ClusterState&, NodeId) override {
     StepResult result;
     // Without latency there is no intent, so the common case stays synchronous and allocates

@@ -14,7 +14,7 @@
 
 namespace drasim {
 
-class DotProduct : public Plugin {
+class DotProduct : public ScorePlugin {
  public:
   enum class Dimensions : uint8_t {
     kMerge,   // one candidate: (idle CPU, all idle GPU)
@@ -27,7 +27,6 @@ class DotProduct : public Plugin {
 
   DotProduct(Dimensions dimensions, Norm norm) : dimensions_(dimensions), norm_(norm) {}
   absl::string_view name() const override { return "DotProduct"; }
-  uint32_t points() const override { return kScore; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
 

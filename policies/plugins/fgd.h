@@ -49,11 +49,10 @@ class FgdScorer {
   std::vector<Remembered> before_;
 };
 
-class Fgd : public Plugin {
+class Fgd : public ScorePlugin {
  public:
   explicit Fgd(const FragmentationModel* model) : scorer_(model) {}
   absl::string_view name() const override { return "FGD"; }
-  uint32_t points() const override { return kScore; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
 

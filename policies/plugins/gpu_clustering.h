@@ -7,10 +7,9 @@
 
 namespace drasim {
 
-class GpuClustering : public Plugin {
+class GpuClustering : public ScorePlugin {
  public:
   absl::string_view name() const override { return "GpuClustering"; }
-  uint32_t points() const override { return kScore; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
 };

@@ -8,10 +8,9 @@
 
 namespace drasim {
 
-class GpuPacking : public Plugin {
+class GpuPacking : public ScorePlugin {
  public:
   absl::string_view name() const override { return "GpuPacking"; }
-  uint32_t points() const override { return kScore; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
 };

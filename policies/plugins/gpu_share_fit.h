@@ -10,10 +10,9 @@
 
 namespace drasim {
 
-class GpuShareFit : public Plugin {
+class GpuShareFit : public FilterPlugin {
  public:
   absl::string_view name() const override { return "GpuShareFit"; }
-  uint32_t points() const override { return kFilter; }
   std::vector<Reason> reasons() const override;
   // Only where the node has enough devices of the right model.
   bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,

@@ -11,10 +11,9 @@
 
 namespace drasim {
 
-class GroupLimit : public Plugin {
+class GroupLimit : public FilterPlugin {
  public:
   absl::string_view name() const override { return "GroupLimit"; }
-  uint32_t points() const override { return kFilter; }
   std::vector<Reason> reasons() const override;
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;

@@ -68,9 +68,9 @@ bool HasPods(const DomainCounts* counts) { return counts->total() > 0; }
 }  // namespace
 
 std::vector<Reason> InterPodAffinity::reasons() const {
-  return {{ReasonKind::kOther, "node(s) didn't match pod affinity rules"},
-          {ReasonKind::kOther, "node(s) didn't match pod anti-affinity rules"},
-          {ReasonKind::kOther, "node(s) didn't satisfy existing pods anti-affinity rules"}};
+  return {{ReasonKind::kPodAffinity, "node(s) didn't match pod affinity rules"},
+          {ReasonKind::kPodAffinity, "node(s) didn't match pod anti-affinity rules"},
+          {ReasonKind::kPodAffinity, "node(s) didn't satisfy existing pods anti-affinity rules"}};
 }
 
 // --- Plans ---

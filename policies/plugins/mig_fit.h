@@ -8,10 +8,9 @@
 
 namespace drasim {
 
-class MigFit : public Plugin {
+class MigFit : public FilterPlugin {
  public:
   absl::string_view name() const override { return "MigFit"; }
-  uint32_t points() const override { return kFilter; }
   std::vector<Reason> reasons() const override;
   // O(GPUs) for one instance. For several, a search, at worst exponential in their number.
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,

@@ -12,10 +12,9 @@
 
 namespace drasim {
 
-class PodHoldFilter : public Plugin {
+class PodHoldFilter : public FilterPlugin {
  public:
   absl::string_view name() const override { return "PodHold"; }
-  uint32_t points() const override { return kFilter; }
   std::vector<Reason> reasons() const override;
   // No change of nodes or pods helps.
   bool IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const override {

@@ -117,8 +117,8 @@ PodTopologySpread::PodTopologySpread(PodTopologySpreadArgs args) : args_(std::mo
 }
 
 std::vector<Reason> PodTopologySpread::reasons() const {
-  return {{ReasonKind::kOther, "node(s) didn't match pod topology spread constraints"},
-          {ReasonKind::kOther,
+  return {{ReasonKind::kTopologySpread, "node(s) didn't match pod topology spread constraints"},
+          {ReasonKind::kTopologySpread,
            "node(s) didn't match pod topology spread constraints (missing required label)"}};
 }
 

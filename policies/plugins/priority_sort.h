@@ -7,10 +7,9 @@
 
 namespace drasim {
 
-class PrioritySort : public Plugin {
+class PrioritySort : public QueueSortPlugin {
  public:
   absl::string_view name() const override { return "PrioritySort"; }
-  uint32_t points() const override { return kQueueSort; }
   bool Less(const QueuedPod& a, const QueuedPod& b) const override {
     if (a.priority != b.priority) return a.priority > b.priority;
     if (a.queued_at != b.queued_at) return a.queued_at < b.queued_at;

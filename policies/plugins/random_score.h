@@ -6,13 +6,12 @@
 
 namespace drasim {
 
-class RandomScore : public Plugin {
+class RandomScore : public ScorePlugin {
  public:
   // `streams` must outlive the plugin.
   explicit RandomScore(RunStreams* streams) : streams_(streams) {}
   absl::string_view name() const override { return "Random"; }
-  uint32_t points() const override { return kScore; }
-  bool score_is_cacheable() const override { return false; }
+  Reach score_reach() const override { return Reach::kCluster; }
   bool score_draws() const override { return true; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;

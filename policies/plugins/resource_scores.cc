@@ -10,6 +10,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/resource_request.h"
+#include "model/scored_request.h"
 #include "policies/framework/registry.h"
 
 namespace drasim {
@@ -26,6 +28,7 @@ constexpr int64_t kDefaultCpuMilli = 100;
 constexpr int64_t kDefaultMemoryBytes = int64_t{200} << 20;
 
 constexpr int64_t kMaxWeight = 100;
+constexpr int64_t kMinWeight = 1;
 constexpr int32_t kMaxUtilization = 100;
 constexpr int32_t kMaxShapeScore = 10;
 
@@ -97,7 +100,7 @@ absl::Status CheckResourceScoreOptions(const ResourceScoreOptions& options) {
       return absl::InvalidArgumentError(
           absl::StrCat("scored resource: found '", name, "' again, expected every name once"));
     }
-    if (weight < 1 || weight > kMaxWeight) {
+    if (weight < kMinWeight || weight > kMaxWeight) {
       return Found(absl::StrCat("weight of scored resource '", name, "'"), weight, "1 to 100");
     }
   }
@@ -123,8 +126,8 @@ ScoredResources::List CpuAndMemory() {
 }
 
 ScoredResources::ScoredResources(const List& resources, Requests requests) : requests_(requests) {
-  DRASIM_CHECK(CheckResourceScoreOptions({resources, {}}).ok());
   for (const auto& [name, weight] : resources) {
+    DRASIM_CHECK(weight >= kMinWeight && weight <= kMaxWeight);
     Entry entry;
     entry.name = name;
     entry.weight = weight;
@@ -138,21 +141,26 @@ ScoredResources::ScoredResources(const List& resources, Requests requests) : req
 
 void ScoredResources::Resolve(const ClusterState& cluster) {
   const std::vector<std::string>& names = cluster.extended_names();
+  if (names.size() == resolved_names_) return;
+  resolved_names_ = names.size();
   for (Entry& entry : entries_) {
     if (entry.kind != Kind::kCounted) continue;
     const auto it = std::find(names.begin(), names.end(), entry.name);
     entry.known = it != names.end();
     entry.column = static_cast<size_t>(it - names.begin());
   }
-  resolved_ = true;
 }
 
-int64_t ScoredResources::RequestOf(const Entry& entry, const ResourceRequest& request) const {
+int64_t ScoredResources::RequestOf(const Entry& entry, const PodShape& pod) const {
+  const ResourceRequest& request = pod.request;
   const bool non_zero = requests_ == Requests::kNonZero;
+  const bool scored = non_zero && pod.scored.given;
   switch (entry.kind) {
     case Kind::kCpu:
+      if (scored) return pod.scored.cpu_milli;
       return non_zero && request.cpu_milli == 0 ? kDefaultCpuMilli : request.cpu_milli;
     case Kind::kMemory:
+      if (scored) return pod.scored.memory_bytes;
       return non_zero && request.memory_bytes == 0 ? kDefaultMemoryBytes : request.memory_bytes;
     case Kind::kGpu:
       // For other requests it stands for extended resources or MIG instances.
@@ -160,14 +168,20 @@ int64_t ScoredResources::RequestOf(const Entry& entry, const ResourceRequest& re
     case Kind::kCounted:
       break;
   }
-  for (const auto& [name, amount] : request.extended) {
+  for (const auto& [name, amount] : scored ? pod.scored.extended : request.extended) {
     if (name == entry.name) return amount;
   }
   return 0;
 }
 
-bool ScoredResources::Select(const ResourceRequest& pod, const ClusterState& cluster) {
-  if (!resolved_) Resolve(cluster);
+bool ScoredResources::Asks(const PodShape& pod) const {
+  return requests_ == Requests::kNonZero ||
+         std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& entry) { return RequestOf(entry, pod) > 0; });
+}
+
+bool ScoredResources::Select(const PodShape& pod, const ClusterState& cluster) {
+  Resolve(cluster);
   selected_.clear();
   bool asked = false;
   for (size_t i = 0; i < entries_.size(); ++i) {
@@ -186,30 +200,28 @@ ResourceUse ScoredResources::UseAfter(const Selected& selected, const ClusterSta
   const bool non_zero = requests_ == Requests::kNonZero;
   ResourceUse use;
   use.weight = entry.weight;
-  int64_t idle = 0;
-  int64_t extra = 0;  // for residents that count with more than their request
+  int64_t in_use = 0;
   switch (entry.kind) {
     case Kind::kCpu:
       use.capacity = cluster.node_spec(node).cpu_milli;
-      idle = row.cpu_milli_idle;
-      if (non_zero) extra = kDefaultCpuMilli * cluster.pods_without_cpu(node);
+      in_use = non_zero ? cluster.scored_cpu_milli(node) : use.capacity - row.cpu_milli_idle;
       break;
     case Kind::kMemory:
       use.capacity = cluster.node_spec(node).memory_bytes;
-      idle = row.memory_bytes_idle;
-      if (non_zero) extra = kDefaultMemoryBytes * cluster.pods_without_memory(node);
+      in_use = non_zero ? cluster.scored_memory_bytes(node) : use.capacity - row.memory_bytes_idle;
       break;
     case Kind::kGpu:
       use.capacity = int64_t{row.gpu_count} * kDeviceMilli;
-      idle = row.gpu_milli_idle;
+      in_use = use.capacity - row.gpu_milli_idle;
       use.device_milli = true;
       break;
     case Kind::kCounted:
       use.capacity = cluster.extended_capacity(node, entry.column);
-      idle = cluster.extended_idle(node, entry.column);
+      in_use = use.capacity - cluster.extended_idle(node, entry.column);
       break;
   }
-  use.requested = use.capacity - idle + extra + selected.request;
+  use.requested = in_use + selected.request;
+  use.added = selected.request;
   return use;
 }
 
@@ -224,7 +236,7 @@ absl::Span<const ResourceUse> ScoredResources::UsesAfter(const ClusterState& clu
 
 void ResourceScore::Score(const PodContext& pod, const ClusterState& cluster,
                           absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {
-  const bool scored = resources_.Select(pod.shape->request, cluster);
+  const bool scored = resources_.Select(*pod.shape, cluster);
   for (size_t i = 0; i < nodes.size(); ++i) {
     scores[i] = scored ? ScoreOf(resources_.UsesAfter(cluster, nodes[i])) : 0;
   }

@@ -1,10 +1,10 @@
 // Scores by the utilisation of a node with the pod on it: LeastAllocated, MostAllocated and
-// RequestedToCapacityRatio (the scoring strategies of kube-scheduler's NodeResourcesFit, here a
+// RequestedToCapacityRatio (the scoring strategies of kube-scheduler's NodeResourcesFit, also a
 // plugin each), and PackingExtender (the common score of scheduler extenders for GPUs).
 //
-// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/noderesources, with its integer
-// arithmetic. One difference: a shape holds a pod's total, so a pod without CPU (or memory) counts
-// as one container without a request, and a request of zero equals a missing one.
+// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/noderesources, release 1.34, with
+// its integer arithmetic. A pod of a trace has no containers: one without CPU (or memory) counts as
+// one container without a request.
 //
 // Score costs O(nodes x resources). Scores lie in [0, 100], are final and may be cached.
 #ifndef DRASIM_POLICIES_PLUGINS_RESOURCE_SCORES_H_
@@ -19,7 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "model/resource_request.h"
+#include "model/pod_shape.h"
 #include "policies/framework/plugin.h"
 #include "policies/framework/resource_score_options.h"
 
@@ -37,25 +37,27 @@ struct ResourceUse {
   int64_t capacity = 0;  // above 0
   int64_t weight = 1;
   bool device_milli = false;  // amounts are thousandths of a device: the resource "gpu"
+  int64_t added = 0;          // the pod's part of `requested`
 };
 
-// The resources that a plugin scores by. The first Select looks names up in the cluster: all nodes
-// must exist by then, and later calls must be about the same cluster.
+// The resources that a plugin scores by. All calls must be about the same cluster.
 class ScoredResources {
  public:
   using List = std::vector<std::pair<std::string, int64_t>>;  // name, weight
   enum class Requests : uint8_t {
-    kNonZero,  // pods without CPU count as 100 milli, those without memory as 200 MiB
+    kNonZero,  // as ScoredRequest counts them, for CPU and memory of residents, too
     kReal,
   };
 
-  // CHECKs the limits of ResourceScoreOptions::resources.
+  // A name may occur twice. CHECKs the limits of weights.
   ScoredResources(const List& resources, Requests requests);
 
   // Selects the resources for pods of a shape: CPU, memory and ephemeral storage always, others
   // only if the shape requests them. Returns false if there is nothing to score: requests count as
   // written, and the shape has none of the resources.
-  bool Select(const ResourceRequest& pod, const ClusterState& cluster);
+  bool Select(const PodShape& pod, const ClusterState& cluster);
+  // What Select would return.
+  bool Asks(const PodShape& pod) const;
   // The selected resources that the node has, in the order of the list. Valid until the next call.
   absl::Span<const ResourceUse> UsesAfter(const ClusterState& cluster, NodeId node);
 
@@ -75,11 +77,11 @@ class ScoredResources {
   };
 
   void Resolve(const ClusterState& cluster);
-  int64_t RequestOf(const Entry& entry, const ResourceRequest& request) const;
+  int64_t RequestOf(const Entry& entry, const PodShape& pod) const;
   ResourceUse UseAfter(const Selected& selected, const ClusterState& cluster, NodeId node) const;
 
   Requests requests_;
-  bool resolved_ = false;
+  size_t resolved_names_ = SIZE_MAX;  // of the cluster, when entries were resolved
   std::vector<Entry> entries_;
   std::vector<Selected> selected_;
   std::vector<ResourceUse> uses_;
@@ -89,15 +91,15 @@ class ScoredResources {
 ScoredResources::List CpuAndMemory();
 
 // Base of scores that depend only on a node's ResourceUses. 0 for pods with nothing to score.
-class ResourceScore : public Plugin {
+class ResourceScore : public ScorePlugin {
  public:
-  uint32_t points() const override { return kScore; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
 
  protected:
   ResourceScore(const ScoredResources::List& resources, ScoredResources::Requests requests)
       : resources_(resources, requests) {}
+  const ScoredResources& resources() const { return resources_; }
 
  private:
   virtual int64_t ScoreOf(absl::Span<const ResourceUse> uses) const = 0;

@@ -132,6 +132,15 @@ std::vector<Command> MakeCommands() {
        "",
        {text_format},
        ValidateCommand},
+      {"cases kube",
+       "what kube-scheduler decides in small clusters given as cases",
+       "[--compare] FILE.jsonl[.gz]",
+       "Prints one line per case, {\"id\": ..., \"answer\": {...}}. A line of FILE is {\"case\": "
+       "{...}},\n"
+       "with or without the answer of the original scheduler, which --compare needs.\n",
+       {{"compare", "", "",
+         "count the equal answers by family and field instead; exit code 1 if any differs"}},
+       CasesKubeCommand},
       {"trace stats",
        "what is in a trace",
        "[FLAGS] FILE",

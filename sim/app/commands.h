@@ -28,6 +28,7 @@ absl::Status SweepCommand(const ParsedFlags& flags);
 absl::Status DiffCommand(const ParsedFlags& flags);
 absl::Status ExplainCommand(const ParsedFlags& flags);
 absl::Status ReportCommand(const ParsedFlags& flags);
+absl::Status CasesKubeCommand(const ParsedFlags& flags);
 absl::Status ValidateCommand(const ParsedFlags& flags);
 absl::Status TraceStatsCommand(const ParsedFlags& flags);
 absl::Status TraceConvertCommand(const ParsedFlags& flags);

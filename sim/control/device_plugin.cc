@@ -129,7 +129,7 @@ void AddDevice(const PluginGpu& gpu, size_t index, size_t placement, absl::strin
 
 // ---- Labels ----
 
-using Labels = std::map<std::string, std::string>;
+using PublishedLabels = std::map<std::string, std::string>;
 
 // Without what may not stand in a label; words joined by dashes.
 std::string Sanitised(absl::string_view text) {
@@ -144,7 +144,8 @@ std::string Sanitised(absl::string_view text) {
 
 // Sets a label of the resource. An unknown amount also takes away what was there before: it told of
 // another device.
-void SetAmount(absl::string_view resource, absl::string_view what, int32_t amount, Labels& labels) {
+void SetAmount(absl::string_view resource, absl::string_view what, int32_t amount,
+               PublishedLabels& labels) {
   std::string key = absl::StrCat(resource, ".", what);
   if (amount == kUnknownAmount) {
     labels.erase(key);
@@ -154,7 +155,7 @@ void SetAmount(absl::string_view resource, absl::string_view what, int32_t amoun
 }
 
 void SetProduct(absl::string_view resource, const std::vector<absl::string_view>& parts,
-                bool marked_shared, Labels& labels) {
+                bool marked_shared, PublishedLabels& labels) {
   std::vector<std::string> words;
   for (const absl::string_view part : parts) {
     std::string word = Sanitised(part);
@@ -168,7 +169,7 @@ void SetProduct(absl::string_view resource, const std::vector<absl::string_view>
 // Product, count, replicas and sharing of a resource. `config`: null if sharing does not apply,
 // which shows as 0 replicas.
 void SetBase(absl::string_view resource, const std::vector<absl::string_view>& product,
-             size_t count, const DevicePluginConfig* config, Labels& labels) {
+             size_t count, const DevicePluginConfig* config, PublishedLabels& labels) {
   const int64_t replicas = config == nullptr ? 0 : ReplicasOf(*config, resource);
   const bool shared = replicas > 1;
   absl::string_view strategy = "none";
@@ -188,7 +189,7 @@ std::string FamilyOf(int major, int minor) {
 }
 
 // Labels of the GPU's architecture, which is known only if it has a table.
-void SetArchitecture(const PluginGpu& gpu, Labels& labels) {
+void SetArchitecture(const PluginGpu& gpu, PublishedLabels& labels) {
   if (gpu.table == nullptr) return;
   const std::pair<absl::string_view, absl::string_view> version =
       absl::StrSplit(gpu.table->product().compute_capability, absl::MaxSplits('.', 1));
@@ -204,7 +205,7 @@ void SetArchitecture(const PluginGpu& gpu, Labels& labels) {
 // them. (The original takes the last in an order that Go leaves open.) It counts all of its
 // product. GPUs with MIG are labelled as if nothing was shared.
 void SetGpuLabels(absl::Span<const PluginGpu> gpus, const DevicePluginConfig& config,
-                  Labels& labels) {
+                  PublishedLabels& labels) {
   const auto* shown =
       std::find_if(gpus.begin(), gpus.end(), [](const PluginGpu& gpu) { return !HasMigOn(gpu); });
   if (shown == gpus.end()) shown = gpus.begin();
@@ -219,7 +220,7 @@ void SetGpuLabels(absl::Span<const PluginGpu> gpus, const DevicePluginConfig& co
 
 // The labels of MIG instances that are one resource. `gpu` and `profile`: of the first of them.
 void SetMigLabels(absl::string_view resource, const PluginGpu& gpu, const MigProfile& profile,
-                  size_t count, const DevicePluginConfig& config, Labels& labels) {
+                  size_t count, const DevicePluginConfig& config, PublishedLabels& labels) {
   SetBase(resource, {gpu.product, "MIG", profile.name}, count, &config, labels);
   SetAmount(resource, "memory", profile.memory_mib, labels);
   SetAmount(resource, "multiprocessors", profile.multiprocessors, labels);
@@ -235,7 +236,7 @@ void SetMigLabels(absl::string_view resource, const PluginGpu& gpu, const MigPro
 
 // Over the labels of whole GPUs.
 void SetSingleLabels(absl::Span<const PluginGpu> gpus, const DevicePluginConfig& config,
-                     Labels& labels) {
+                     PublishedLabels& labels) {
   const auto* first =
       std::find_if(gpus.begin(), gpus.end(), [](const PluginGpu& gpu) { return HasMigOn(gpu); });
   if (first == gpus.end()) return;
@@ -253,7 +254,7 @@ void SetSingleLabels(absl::Span<const PluginGpu> gpus, const DevicePluginConfig&
 }
 
 void SetMixedLabels(absl::Span<const PluginGpu> gpus, const DevicePluginConfig& config,
-                    Labels& labels) {
+                    PublishedLabels& labels) {
   struct Kind {
     const PluginGpu* gpu = nullptr;
     const MigProfile* profile = nullptr;
@@ -377,7 +378,7 @@ std::vector<std::pair<std::string, std::string>> GpuFeatureLabels(
   const bool mig_on =
       std::any_of(gpus.begin(), gpus.end(), [](const PluginGpu& gpu) { return HasMigOn(gpu); });
   const bool mps = config.sharing == SharingKind::kMps && IsSharing(config) && !mig_on;
-  Labels labels;
+  PublishedLabels labels;
   labels["nvidia.com/mig.capable"] = capable ? "true" : "false";
   labels["nvidia.com/mps.capable"] = mps ? "true" : "false";
   SetGpuLabels(gpus, config, labels);

@@ -71,7 +71,7 @@ bool BatchDispatcher::Remove(JobId job) {
   return line_.Remove(job);
 }
 
-void BatchDispatcher::OnEvent(ClusterEvent, NodeId) {
+void BatchDispatcher::OnEvent(const ClusterChange&) {
   changed_ = true;
   news_in_pass_ |= in_pass_ && !evicting_;
 }

@@ -50,7 +50,7 @@ class BatchDispatcher : public Dispatcher {
   void Add(JobId job) override;
   void Return(JobId job, SummaryId why, Comeback comeback) override;
   bool Remove(JobId job) override;
-  void OnEvent(ClusterEvent event, NodeId node) override;
+  void OnEvent(const ClusterChange&) override;
   void OnQuotaChange() override { changed_ = true; }
   void OnNodeLost(NodeId) override { changed_ = true; }
   void OnEnd(JobId job) override;

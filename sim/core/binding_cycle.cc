@@ -2,17 +2,40 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "model/device_set.h"
 
 namespace drasim {
+namespace {
+
+template <typename... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+template <typename... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;
+
+bool Succeeds(const StepResult& result) {
+  return result.code == StepCode::kSuccess || result.code == StepCode::kSkip;
+}
+
+}  // namespace
 
 BindingCycle::BindingCycle(RunContext* run, SchedulingLoop* scheduling, BindingOutcome* outcome)
     : run_(run), scheduling_(scheduling), outcome_(outcome) {
-  for (ExtensionPoint point : {kReserve, kPermit, kPreBind, kBind, kPostBind}) {
-    for (Plugin* plugin : run->parts().profile->plugins_at(point)) {
-      steps_.push_back({point, plugin});
-    }
+  const Profile& profile = *run->parts().profile;
+  AddSteps(profile.reserves());
+  AddSteps(profile.permits());
+  AddSteps(profile.pre_binds());
+  AddSteps(profile.binds());
+  AddSteps(profile.post_binds());
+}
+
+template <typename Point>
+void BindingCycle::AddSteps(const std::vector<Point*>& plugins) {
+  for (Point* const plugin : plugins) {
+    steps_.push_back({plugin, plugin, dynamic_cast<NodeRestrictionPlugin*>(plugin) != nullptr});
   }
 }
 
@@ -70,19 +93,16 @@ std::vector<JobId> BindingCycle::starting() const {
 
 StepResult BindingCycle::CallStep(const Step& step, const PodContext& pod, NodeId node) {
   const ClusterState& cluster = run_->cluster();
-  switch (step.point) {
-    case kReserve:
-      return step.plugin->Reserve(pod, cluster, node);
-    case kPermit:
-      return step.plugin->Permit(pod, cluster, node);
-    case kPreBind:
-      return step.plugin->PreBind(pod, cluster, node);
-    case kBind:
-      return step.plugin->Bind(pod, cluster, node);
-    default:
-      step.plugin->PostBind(pod, cluster, node);
-      return StepResult();
-  }
+  return std::visit(
+      Overloaded{[&](ReservePlugin* plugin) { return plugin->Reserve(pod, cluster, node); },
+                 [&](PermitPlugin* plugin) { return plugin->Permit(pod, cluster, node); },
+                 [&](PreBindPlugin* plugin) { return plugin->PreBind(pod, cluster, node); },
+                 [&](BindPlugin* plugin) { return plugin->Bind(pod, cluster, node); },
+                 [&](PostBindPlugin* plugin) {
+                   plugin->PostBind(pod, cluster, node);
+                   return StepResult();
+                 }},
+      step.point);
 }
 
 // Calls one step for every pod. Intents of several pods are carried out side by side, so the job
@@ -99,7 +119,7 @@ StepResult BindingCycle::RunStep(const Step& step, JobId job) {
       if (all.code != StepCode::kWait) all = std::move(result);
       continue;
     }
-    if (result.code != StepCode::kSuccess) return result;
+    if (!Succeeds(result)) return result;
     SimDuration sum;
     for (const Intent& intent : result.intents) sum = sum + intent.latency;
     longest = std::max(longest, sum);
@@ -139,9 +159,7 @@ void BindingCycle::Advance(uint32_t slot) {
       bindings_[slot].waiting = true;
       return Announce(slot);
     }
-    if (result.code != StepCode::kSuccess) {
-      return Reject(slot, steps_[bindings_[slot].step].plugin, result);
-    }
+    if (!Succeeds(result)) return Reject(slot, result);
     ++binding.step;
     binding.pending = std::move(result.intents);
   }
@@ -155,10 +173,11 @@ void BindingCycle::UndoSlot(uint32_t slot) {
   run_->Cancel(&timer);
   // Unreserve goes through every plugin that has Reserve, in reverse, as upstream does.
   for (size_t s = steps_.size(); s-- > 0;) {
-    if (steps_[s].point != kReserve) continue;
+    ReservePlugin* const* const plugin = std::get_if<ReservePlugin*>(&steps_[s].point);
+    if (plugin == nullptr) continue;
     for (uint32_t i = 0; i < row.pods; ++i) {
       const PodContext context = run_->ContextOf(RunContext::PodOf(row, i));
-      steps_[s].plugin->Unreserve(context, cluster, cluster.pod_node(context.pod));
+      (*plugin)->Unreserve(context, cluster, cluster.pod_node(context.pod));
     }
   }
   free_slots_.push_back(slot);
@@ -172,16 +191,17 @@ void BindingCycle::UndoSlot(uint32_t slot) {
     run_->Emit(RecordKind::kPodUnreserved, pod, node, devices, 0);
     // Others may have failed because of the charge; upstream broadcasts a deleted assigned pod
     // here.
-    scheduling_->Notify(kPodRemoved, node);
+    scheduling_->Notify(ClusterChange{.event = kPodRemoved, .node = node});
   }
 }
 
-void BindingCycle::Reject(uint32_t slot, const Plugin* plugin, const StepResult& result) {
+void BindingCycle::Reject(uint32_t slot, const StepResult& result) {
   const Binding binding = bindings_[slot];
+  const Step& step = steps_[binding.step];
   // Compared before Undo: as in upstream, a job is not woken by its own release.
   Comeback comeback = scheduling_->cluster_events() != binding.events_seen ? Comeback::kAfterBackoff
                                                                            : Comeback::kOnEvent;
-  if ((plugin->points() & kNodeRestriction) != 0) {
+  if (step.restricts) {
     const bool moved = binding.woken || scheduling_->claim_events() != binding.claim_events_seen;
     comeback = result.code == StepCode::kError ? Comeback::kError
                : binding.woken_at_once         ? Comeback::kAtOnce
@@ -191,16 +211,17 @@ void BindingCycle::Reject(uint32_t slot, const Plugin* plugin, const StepResult&
   UndoSlot(slot);
   VerdictSummaryTable::Row why;
   why.nodes = static_cast<uint32_t>(run_->cluster().available_nodes());
-  const ReasonIndex index = run_->parts().profile->ReasonOf(plugin, result.reason);
+  const ReasonIndex index = run_->parts().profile->ReasonOf(step.plugin, result.reason);
   if (index != kFits) why.rejected.emplace_back(index, 1);
   Placer::Failure failure;
   failure.pod = run_->jobs().row(binding.job).first_pod;
   failure.why = run_->parts().summaries->Intern(why);
   outcome_->Rejected(binding.job, failure, comeback);
   if (run_->agent() == nullptr) return;
-  const ExtensionPoint point = steps_[binding.step].point;
-  run_->agent()->AttemptFailed(
-      {failure.pod, failure.why, NodeId(), point != kReserve && point != kPermit}, run_->now());
+  const bool in_scheduling_cycle = std::holds_alternative<ReservePlugin*>(step.point) ||
+                                   std::holds_alternative<PermitPlugin*>(step.point);
+  run_->agent()->AttemptFailed({failure.pod, failure.why, NodeId(), !in_scheduling_cycle},
+                               run_->now());
 }
 
 void BindingCycle::Complete(uint32_t slot) {

@@ -7,6 +7,7 @@
 #define DRASIM_SIM_CORE_BINDING_CYCLE_H_
 
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 #include "model/ids.h"
@@ -70,11 +71,14 @@ class BindingCycle {
     uint64_t timer = 0;  // handle of the event it waits for; 0: none
   };
   struct Step {
-    ExtensionPoint point;
-    Plugin* plugin;
+    std::variant<ReservePlugin*, PermitPlugin*, PreBindPlugin*, BindPlugin*, PostBindPlugin*> point;
+    const Plugin* plugin;  // the same
+    bool restricts;        // single pods to nodes: a NodeRestrictionPlugin
   };
   static constexpr uint32_t kNone = ~uint32_t{0};
 
+  template <typename Point>
+  void AddSteps(const std::vector<Point*>& plugins);
   uint32_t AllocateSlot();
   // Carries out pending intents, then calls the next steps until one takes time or fails, or all
   // are done.
@@ -83,7 +87,7 @@ class BindingCycle {
   StepResult CallStep(const Step& step, const PodContext& pod, NodeId node);
   // Records that the job's pods hold something, which others can see from now on.
   void Announce(uint32_t slot);
-  void Reject(uint32_t slot, const Plugin* plugin, const StepResult& result);
+  void Reject(uint32_t slot, const StepResult& result);
   void UndoSlot(uint32_t slot);
   void Complete(uint32_t slot);
 

@@ -83,7 +83,7 @@ class Dispatcher {
   virtual bool Remove(JobId job) = 0;
 
   // Something happened that may let waiting jobs fit.
-  virtual void OnEvent(ClusterEvent event, NodeId node) = 0;
+  virtual void OnEvent(const ClusterChange& change) = 0;
   virtual void OnQuotaChange() = 0;
   // A node was cordoned or is gone. That makes no room, but plans may change.
   virtual void OnNodeLost(NodeId) {}

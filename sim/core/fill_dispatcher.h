@@ -14,7 +14,7 @@ class FillDispatcher : public Dispatcher {
   void Add(JobId job) override { next_ = job; }
   void Return(JobId, SummaryId, Comeback) override {}
   bool Remove(JobId) override { return false; }
-  void OnEvent(ClusterEvent, NodeId) override {}
+  void OnEvent(const ClusterChange&) override {}
   void OnQuotaChange() override {}
   void OnEnd(JobId) override {}
   bool Ready() const override { return false; }  // the engine tries each job as it adds it

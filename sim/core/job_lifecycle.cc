@@ -277,7 +277,7 @@ void JobLifecycle::End(JobId job, JobState state) {
 }
 
 void JobLifecycle::NotifyVacated(const std::vector<NodeId>& nodes) {
-  for (NodeId node : nodes) scheduling_->Notify(kPodRemoved, node);
+  for (NodeId node : nodes) scheduling_->Notify(ClusterChange{.event = kPodRemoved, .node = node});
   scheduling_->Wake();
 }
 

@@ -5,25 +5,33 @@
 // start until enough nodes were found, PreScore, Score, and the choice among the best; after a
 // failure PostFilter. Where upstream is random, options say how a node is chosen.
 //
-// Verdicts and raw scores of plugins of Reach::kNode are remembered per shape and node, and looked at
-// again when the node's epoch has changed; those of Reach::kCluster are asked in every attempt. With
-// the cache off, everything is asked anew, with equal decisions.
+// Verdicts and raw scores of plugins of Reach::kNode are remembered per shape and node, and looked
+// at again when the node's epoch has changed; those of Reach::kCluster are asked in every attempt.
+// With the cache off, everything is asked anew, with equal decisions.
 //
 // SchedulingCycle is the other search: over all nodes, with the best score of all. Both run the
 // plugins of a Profile.
 #ifndef DRASIM_SIM_CORE_KUBE_CYCLE_H_
 #define DRASIM_SIM_CORE_KUBE_CYCLE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/job_table.h"
 #include "model/random.h"
+#include "model/state_io.h"
 #include "policies/framework/profile.h"
+#include "sim/core/attempt_filters.h"
+#include "sim/core/dispatcher.h"
+#include "sim/core/kube_post_filter.h"
 #include "sim/core/nominator.h"
+#include "sim/core/verdict_cache.h"
 
 namespace drasim {
 
@@ -34,16 +42,18 @@ struct KubeCycleOptions {
   };
   Ties ties = Ties::kFirst;
   bool use_cache = true;
+  // Preemption tries every node where it may help, rather than until there are enough candidates.
+  bool tries_all = false;
+  size_t cache_bytes = size_t{64} << 20;  // for each profile
 };
+
+// The number of feasible nodes to look for among `nodes`: all below 100; else a percentage, but at
+// least 100. 0: 50 less one for every 125 nodes, but at least 5 (numFeasibleNodesToFind).
+size_t NodesToFind(int32_t percentage, size_t nodes);
 
 // What one attempt did, for explanations and comparisons. Node lists are in order of addition.
 struct AttemptDetail {
-  struct NodeStatus {
-    const Plugin* plugin = nullptr;  // null: by a PreFilter node subset of no single plugin
-    StepCode code = StepCode::kReject;
-    std::vector<std::string> reasons;  // in the plugin's order
-    NodeId node;
-  };
+  using NodeStatus = drasim::NodeStatus;  // plugin null: by PreFilter node subsets, or not visited
   struct PluginScores {
     const Plugin* plugin = nullptr;
     int64_t weight = 1;
@@ -51,7 +61,7 @@ struct AttemptDetail {
     std::vector<int64_t> weighted;  // normalised x weight
   };
 
-  bool reached_filter = false;  // start and next_start count
+  bool reached_filter = false;  // false: there are no nodes; start and next_start do not count
   size_t start = 0;             // index into ClusterState::node_order()
   size_t next_start = 0;
   bool via_nominated_node = false;
@@ -67,17 +77,13 @@ struct AttemptDetail {
   std::vector<NodeId> best;     // with the highest total
 
   // PostFilter.
-  struct Candidate {
-    NodeId node;
-    std::vector<PodId> victims;  // the most important first
-    int64_t budget_violations = 0;
-  };
+  using Candidate = PreemptionReport::Candidate;
   bool ran_post_filter = false;
-  bool preemption_ran = false;      // DefaultPreemption is enabled
+  bool preemption_ran = false;  // DefaultPreemption is enabled
   bool preemption_eligible = false;
-  std::string not_eligible;         // why
+  std::string not_eligible;  // why
   std::vector<NodeId> potential;
-  std::vector<Candidate> candidates;  // of all potential nodes
+  std::vector<Candidate> candidates;  // of the potential nodes that were tried
   std::vector<NodeStatus> rejected;   // potential nodes where preemption does not help
   std::vector<NodeId> best_candidates;
 };
@@ -85,33 +91,77 @@ struct AttemptDetail {
 struct AttemptResult {
   enum class Outcome : uint8_t { kFound, kUnschedulable, kError };
   Outcome outcome = Outcome::kUnschedulable;
-  NodeId node;                    // kFound
-  std::string message;            // upstream's FitError with PostFilter's words, or the error
-  uint64_t rejectors = 0;         // bit i: Profile::plugin(i) rejected the pod, or says pending
-  PostFilterResult post_filter;   // its victims are not evicted yet
+  NodeId node;                   // kFound
+  std::string message;           // upstream's FitError with PostFilter's words, or the error
+  uint64_t rejectors = 0;        // bit i: Profile::requeues()[i] rejected the pod
+  PostFilterResult post_filter;  // its victims are not evicted yet
 };
 
 class KubeCycle {
  public:
-  // All must outlive it. `budget`: nothing.
+  // All must outlive it.
   KubeCycle(ClusterState* cluster, const Nominator* nominator, KubeCycleOptions options,
             uint64_t seed);
   ~KubeCycle();
 
+  // Pods belong to jobs, which are evicted as a whole. Both must outlive the cycle.
+  void set_jobs(const JobTable* jobs, const JobControl* control) {
+    jobs_ = jobs;
+    control_ = control;
+  }
+
   // One attempt for a pending pod. The cluster is as before afterwards: trials are taken back. With
-  // `detail` null, neither texts of single nodes nor candidates of other nodes are made.
-  // `wants_message` false: the message stays empty (a simulation that counts summaries alone).
+  // `detail` null, no texts of single nodes are made. `wants_message` false: the message stays
+  // empty, unless a plugin fails (a simulation that counts summaries alone). Neither changes the
+  // decision. The profile must outlive the cycle. O(nodes visited), each at the cost of a look-up
+  // unless it changed or a plugin of Reach::kCluster has to be asked.
   AttemptResult Schedule(Profile* profile, const PodContext& pod, bool wants_message,
                          AttemptDetail* detail);
 
   // The index into node_order() at which the next search begins.
   size_t start() const { return start_; }
 
+  // Caches are left out, as they are filled again.
+  void Save(StateWriter& out) const;
+  absl::Status Load(StateReader& in);
+
  private:
+  struct ProfileState;
+  struct Attempt;
+
+  ProfileState& StateOf(Profile* profile);
+  bool RunPreFilters(Attempt* a);
+  bool TryNominatedNode(Attempt* a);
+  void ListNodes(Attempt* a);
+  void Search(Attempt* a);
+  void JudgeChunk(Attempt* a);
+  static void Visit(Attempt* a, NodeId node, ReasonIndex verdict, uint32_t status);
+  static void CountNominatedNode(Attempt* a);
+  static void TellFeasible(Attempt* a);
+  bool PickNode(Attempt* a);
+  bool RunPreScores(Attempt* a);
+  void SumScores(Attempt* a);
+  void ExplainScores(Attempt* a);
+  NodeId PickBest(Attempt* a);
+  void Fail(Attempt* a);
+  static void ExplainRestrictions(Attempt* a);
+  static uint64_t RejectorsOf(const Attempt& a);
+  static NodeStatus StatusOf(const Attempt& a, const RejectedNode& rejected);
+  static std::string SubsetText(const Attempt& a);
+  std::string FitErrorOf(const Attempt& a) const;
+  void RunPostFilters(Attempt* a);
+  void DescribeSearch(Attempt* a);
+
   ClusterState* cluster_;
   const Nominator* nominator_;
   KubeCycleOptions options_;
+  const JobTable* jobs_ = nullptr;
+  const JobControl* control_ = nullptr;
   size_t start_ = 0;
+  Random ties_;
+  Random offsets_;
+  std::vector<std::unique_ptr<ProfileState>> states_;
+  std::unique_ptr<Attempt> attempt_;
 };
 
 }  // namespace drasim

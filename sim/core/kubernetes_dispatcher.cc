@@ -6,6 +6,7 @@
 #include "model/check.h"
 #include "model/status_macros.h"
 #include "model/time.h"
+#include "policies/framework/requeue_hints.h"
 #include "sim/core/post_filter.h"
 
 namespace drasim {
@@ -14,10 +15,9 @@ namespace {
 // Stands for plugins that are not filters; any event may help against them.
 constexpr uint64_t kOtherPlugin = uint64_t{1} << 63;
 
-const Plugin* QueueSortOf(const Profile& profile) {
-  const std::vector<Plugin*> sorts = profile.plugins_at(kQueueSort);
-  DRASIM_CHECK_EQ(sorts.size(), 1u);
-  return sorts[0];
+const QueueSortPlugin* QueueSortOf(const Profile& profile) {
+  DRASIM_CHECK_EQ(profile.queue_sorts().size(), 1u);
+  return profile.queue_sorts()[0];
 }
 
 }  // namespace
@@ -26,11 +26,8 @@ KubernetesDispatcher::KubernetesDispatcher(DispatchParts parts,
                                            const KubernetesQueueOptions& options, uint64_t seed)
     : parts_(parts),
       queue_(QueueSortOf(*parts.profile), options),
-      post_filters_(parts.profile->plugins_at(kPostFilter)),
-      pre_enqueues_(parts.profile->plugins_at(kPreEnqueue)),
-      restricting_(parts.profile->plugins_at(kNodeRestriction)),
       offsets_(seed, "preemption/offset") {
-  if (pre_enqueues_.empty()) return;
+  if (parts_.profile->pre_enqueues().empty()) return;
   queue_.set_gate([this](PodId pod) { return PassesPreEnqueue(parts_.jobs->job_of(pod)); });
 }
 
@@ -75,9 +72,10 @@ PodContext KubernetesDispatcher::ContextOf(PodId pod) const {
 
 bool KubernetesDispatcher::PassesPreEnqueue(JobId job) const {
   const JobRow& row = parts_.jobs->row(job);
-  for (Plugin* plugin : pre_enqueues_) {
+  for (PreEnqueuePlugin* plugin : parts_.profile->pre_enqueues()) {
     for (uint32_t i = 0; i < row.pods; ++i) {
-      if (!plugin->PreEnqueue(ContextOf(PodId(row.first_pod.value() + i)))) return false;
+      const PodContext pod = ContextOf(PodId(row.first_pod.value() + i));
+      if (plugin->PreEnqueue(pod).code != StepCode::kSuccess) return false;
     }
   }
   return true;
@@ -195,31 +193,29 @@ void KubernetesDispatcher::Return(JobId job, SummaryId why, Comeback comeback) {
   GiveBack(pod, failure, comeback == Comeback::kAfterBackoff);
 }
 
-void KubernetesDispatcher::OnEvent(ClusterEvent event, NodeId node) {
+void KubernetesDispatcher::OnEvent(const ClusterChange& change) {
   room_made_ |= !nominated_.empty();
   if (queue_.unschedulable() == 0) return;
-  const auto& filters = parts_.profile->filters();
+  const std::vector<RequeuePlugin*>& requeues = parts_.profile->requeues();
   const ClusterState& cluster = *parts_.cluster;
+  const SimTime now = parts_.control->now();
   queue_.OnEvent(
       [&](ShapeId shape, uint64_t rejectors) {
         if ((rejectors & kOtherPlugin) != 0) return true;
-        for (size_t i = 0; i < filters.size(); ++i) {
+        const PodContext pod = {shape, &cluster.shapes().row(shape), PodId(), now};
+        for (size_t i = 0; i < requeues.size(); ++i) {
           if ((rejectors >> i & 1) == 0) continue;
-          const Plugin& plugin = *filters[i].plugin;
-          if ((plugin.requeue_events() & event) != 0 &&
-              plugin.MayHelp(event, node, cluster.shapes().row(shape), cluster)) {
-            return true;
-          }
+          if (Requeues(*requeues[i], change, pod, cluster)) return true;
         }
         return false;
       },
-      [&](PodId pod) { return SkipsBackoff(event, pod); }, parts_.control->now());
+      [&](PodId pod) { return SkipsBackoff(change.event, pod); }, now);
 }
 
 // A gang depends on more than its first pod.
 bool KubernetesDispatcher::SkipsBackoff(ClusterEvent event, PodId pod) const {
   if (parts_.jobs->row(parts_.jobs->job_of(pod)).pods > 1) return false;
-  for (Plugin* plugin : restricting_) {
+  for (NodeRestrictionPlugin* plugin : parts_.profile->restrictions()) {
     if ((plugin->requeue_events() & event) != 0 &&
         plugin->SkipsBackoff(pod, parts_.control->now())) {
       return true;
@@ -241,26 +237,27 @@ void KubernetesDispatcher::Attempt(const QueuedPod& pod) {
     return parts_.control->StartPlaced(job);
   }
   parts_.control->RecordFailure(job, *failure);
-  if (!post_filters_.empty() && RunPostFilter(pod, job, *failure)) return;
+  if (!parts_.profile->post_filters().empty() && RunPostFilter(pod, job, *failure)) return;
   GiveBack(pod, *failure, false);
   parts_.control->EndFailedAttempt(*failure, NodeId());
 }
 
 bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
                                          const Placer::Failure& failure) {
-  const auto may_help = [&](const Plugin* plugin) {
+  const std::vector<PostFilterPlugin*>& plugins = parts_.profile->post_filters();
+  const auto may_help = [&](const PostFilterPlugin* plugin) {
     return plugin->PostFilterMayHelp(pod.priority, *parts_.jobs);
   };
-  if (std::none_of(post_filters_.begin(), post_filters_.end(), may_help)) return false;
+  if (std::none_of(plugins.begin(), plugins.end(), may_help)) return false;
   // A gang's pods would need room on several nodes at once, which no upstream plugin looks for.
   if (parts_.jobs->row(job).pods > 1 || !failure.nodes_looked_at) return false;
   const PodContext context = ContextOf(pod.pod);
-  for (Plugin* plugin : post_filters_) {
+  for (PostFilterPlugin* plugin : plugins) {
     if (!may_help(plugin)) continue;
     PostFilterResult result;
     {
-      PostFilterTrial trial(context, *parts_.profile, restricting_, parts_.cycle, *parts_.jobs,
-                            parts_.cluster, parts_.control, &offsets_);
+      PostFilterTrial trial(context, *parts_.profile, parts_.cycle, *parts_.jobs, parts_.cluster,
+                            parts_.control, &offsets_);
       result = plugin->PostFilter(context, trial);
     }
     if (result.code == StepCode::kPending) {
@@ -268,6 +265,7 @@ bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
       parts_.control->EndFailedAttempt(failure, NodeId());
       return true;
     }
+    if (result.code == StepCode::kUnresolvable || result.code == StepCode::kError) break;
     if (result.code != StepCode::kSuccess) continue;
     Nomination nomination;
     nomination.job = job;

@@ -31,7 +31,7 @@ class KubernetesDispatcher : public Dispatcher {
   void Add(JobId job) override;
   void Return(JobId job, SummaryId why, Comeback comeback) override;
   bool Remove(JobId job) override;
-  void OnEvent(ClusterEvent event, NodeId node) override;
+  void OnEvent(const ClusterChange& change) override;
   void OnQuotaChange() override;
   void OnEnd(JobId job) override;
   void Recheck(JobId job) override;
@@ -75,10 +75,7 @@ class KubernetesDispatcher : public Dispatcher {
 
   DispatchParts parts_;
   KubernetesQueue queue_;
-  std::vector<Plugin*> post_filters_;
-  std::vector<Plugin*> pre_enqueues_;
-  std::vector<Plugin*> restricting_;  // that may end an attempt with kPending
-  absl::btree_set<JobId> held_;       // admitted, but PreEnqueue has not let them in yet
+  absl::btree_set<JobId> held_;  // admitted, but PreEnqueue has not let them in yet
   Random offsets_;
   std::vector<uint64_t> rejectors_;       // by summary; 0: not looked up
   std::vector<std::deque<JobId>> gated_;  // by tenant: over quota, in order of submission

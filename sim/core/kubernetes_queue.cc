@@ -66,7 +66,7 @@ void KubernetesQueue::WithOrder(Action action) const {
   }
 }
 
-KubernetesQueue::KubernetesQueue(const Plugin* sort, const KubernetesQueueOptions& options)
+KubernetesQueue::KubernetesQueue(const QueueSortPlugin* sort, const KubernetesQueueOptions& options)
     : sort_(sort), options_(options), by_key_(sort->queue_order() == QueueOrder::kByPriority) {
   DRASIM_CHECK_GE(options.initial_backoff.ns(), 0);
   DRASIM_CHECK_GE(options.max_backoff.ns(), 0);

@@ -110,7 +110,7 @@ class KubernetesQueue {
 
   // `sort` implements QueueSort and must outlive the queue; its order of two pods must not change.
   // Pods that it calls equal are served by sequence. No option may be negative.
-  KubernetesQueue(const Plugin* sort, const KubernetesQueueOptions& options);
+  KubernetesQueue(const QueueSortPlugin* sort, const KubernetesQueueOptions& options);
 
   // Asked whenever a pod would become active (PreEnqueue): false keeps it out until Recheck. Must
   // not call the queue. None: all pods pass.
@@ -312,7 +312,7 @@ class KubernetesQueue {
   void LoadBuckets(StateReader& in);
   void LoadEntry(StateReader& in);
 
-  const Plugin* sort_;
+  const QueueSortPlugin* sort_;
   KubernetesQueueOptions options_;
   bool by_key_;  // the keys alone give the order
   uint64_t next_sequence_ = 0;

@@ -23,7 +23,7 @@ class LossDispatcher : public Dispatcher {
     untried_.erase(it);
     return true;
   }
-  void OnEvent(ClusterEvent, NodeId) override {}
+  void OnEvent(const ClusterChange&) override {}
   void OnQuotaChange() override {}
   void OnEnd(JobId) override {}
   bool Ready() const override { return !untried_.empty(); }

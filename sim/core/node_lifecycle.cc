@@ -75,7 +75,7 @@ void NodeLifecycle::Update(NodeId node) {
     cluster.SetSchedulable(node, schedulable);
     emit(schedulable ? NodeChangeKind::kUncordoned : NodeChangeKind::kCordoned);
     if (schedulable) {
-      scheduling_->Notify(kNodeSchedulable, node);
+      scheduling_->Notify(ClusterChange{.event = kNodeSchedulable, .node = node});
     } else {
       scheduling_->dispatcher().OnNodeLost(node);
     }
@@ -89,7 +89,7 @@ void NodeLifecycle::Update(NodeId node) {
   cluster.SetAvailable(node, available);
   emit(available ? NodeChangeKind::kAvailable : NodeChangeKind::kUnavailable);
   if (available) {
-    scheduling_->Notify(kNodeAdded, node);
+    scheduling_->Notify(ClusterChange{.event = kNodeAdded, .node = node});
   } else {
     scheduling_->dispatcher().OnNodeLost(node);
   }
@@ -117,7 +117,7 @@ void NodeLifecycle::PublishAllocatable(NodeId node, absl::Span<const int64_t> am
   }
   if (!changed) return;
   RecordDevices(node, DeviceSet(), DeviceChangeKind::kAllocatable);
-  if (more) scheduling_->Notify(kNodeAllocatable, node);
+  if (more) scheduling_->Notify(ClusterChange{.event = kNodeAllocatable, .node = node});
   scheduling_->Wake();
 }
 

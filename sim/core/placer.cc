@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/types/span.h"
@@ -17,8 +18,16 @@ constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
 // The later pods of a gang may succeed with other random choices for the earlier ones.
 bool Draws(const Profile& profile) {
   if (profile.allocator().draws()) return true;
-  return std::any_of(profile.scores().begin(), profile.scores().end(),
-                     [](const Profile::ScoreEntry& e) { return !e.plugin->score_is_cacheable(); });
+  return std::any_of(
+      profile.scores().begin(), profile.scores().end(),
+      [](const Profile::ScoreEntry& e) { return e.plugin->score_reach() != Reach::kNode; });
+}
+
+// Verdicts that follow from the nodes' epochs and the shape.
+bool FiltersByNode(const Profile& profile) {
+  return absl::c_all_of(profile.filters(), [](const Profile::FilterEntry& filter) {
+    return filter.plugin->filter_reach() == Reach::kNode;
+  });
 }
 
 }  // namespace
@@ -31,10 +40,22 @@ Placer::Placer(const Profile* profile, ClusterState* cluster, const JobTable* jo
       cycle_(cycle),
       summaries_(summaries),
       // A plugin that restricts one pod need not restrict the next of its shape.
-      remember_(remember && profile->plugins_at(kNodeRestriction).empty()),
-      draws_(Draws(*profile)),
-      pre_filters_(profile->plugins_at(kPreFilter)),
-      restricting_(profile->plugins_at(kNodeRestriction)) {}
+      remember_(remember && profile->restrictions().empty() && FiltersByNode(*profile)),
+      draws_(Draws(*profile)) {
+  for (PreFilterPlugin* const plugin : profile->pre_filters()) {
+    PreFilterEntry entry{plugin, 0, dynamic_cast<NodeRestrictionPlugin*>(plugin) != nullptr};
+    bool filters_by_node = false;
+    for (size_t f = 0; f < profile->filters().size(); ++f) {
+      FilterPlugin* const filter = profile->filters()[f].plugin;
+      if (dynamic_cast<FilterPlugin*>(plugin) != filter) continue;
+      entry.filter = uint64_t{1} << f;
+      filters_by_node = filter->filter_reach() == Reach::kNode;
+    }
+    // Its verdicts say the same, and are remembered.
+    if (filters_by_node && !entry.restricts) continue;
+    pre_filters_.push_back(entry);
+  }
+}
 
 uint32_t Placer::SignatureOf(JobId job) {
   if (signature_.size() <= job.value()) signature_.resize(jobs_->size(), kUnknown);
@@ -69,23 +90,41 @@ const Placer::Failure* Placer::KnownFailure(JobId job) {
 
 std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask) {
   const PodContext context = {cluster_->pod_shape_id(pod), &cluster_->pod_shape(pod), pod, now};
-  const absl::Span<Plugin* const> restricting =
-      ask == Ask::kEveryone ? absl::MakeConstSpan(restricting_) : absl::Span<Plugin* const>();
-  for (Plugin* plugin : pre_filters_) {
-    if (ask == Ask::kUnrestricted && absl::c_linear_search(restricting_, plugin)) continue;
-    const StepResult result = plugin->PreFilter(context, *cluster_);
-    if (result.code == StepCode::kSuccess) continue;
+  absl::Span<NodeRestrictionPlugin* const> restricting;
+  if (ask == Ask::kEveryone) restricting = profile_->restrictions();
+  bool names_nodes = false;
+  uint64_t skipped = 0;
+  for (const PreFilterEntry& entry : pre_filters_) {
+    if (ask == Ask::kUnrestricted && entry.restricts) continue;
+    StepResult result = entry.plugin->PreFilter(context, *cluster_);
+    if (result.code == StepCode::kSkip) skipped |= entry.filter;
+    if (result.code == StepCode::kSuccess || result.code == StepCode::kSkip) {
+      if (!result.names_nodes) continue;
+      if (names_nodes) {
+        std::erase_if(named_nodes_, [&result](NodeId node) {
+          return !absl::c_binary_search(result.nodes, node);
+        });
+      } else {
+        named_nodes_ = std::move(result.nodes);
+      }
+      names_nodes = true;
+      continue;
+    }
     VerdictSummaryTable::Row why;
     why.nodes = static_cast<uint32_t>(cluster_->available_nodes());
-    const ReasonIndex reason = profile_->ReasonOf(plugin, result.reason);
+    const ReasonIndex reason = profile_->ReasonOf(entry.plugin, result.reason);
     if (reason != kFits) why.rejected.emplace_back(reason, why.nodes);
     return Failure{pod, PodId(), summaries_->Intern(why), false, false};
   }
+  cycle_->BeginAttempt(skipped, names_nodes ? &named_nodes_ : nullptr);
   restrictions_.clear();
   bool wants_feasible = false;
-  for (Plugin* plugin : restricting) {
+  for (NodeRestrictionPlugin* plugin : restricting) {
     restrictions_.push_back(plugin->Restriction(context));
     wants_feasible |= restrictions_.back().wants_feasible;
+  }
+  if (names_nodes) {
+    restrictions_.push_back({.only_allowed = true, .allowed = named_nodes_, .excluded = {}});
   }
   const Decision decision = cycle_->Decide(context, restrictions_);
   if (!decision.node.valid()) {
@@ -95,7 +134,7 @@ std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask)
   if (wants_feasible) {
     const absl::Span<const NodeId> feasible = cycle_->Feasible(context.shape_id, restrictions_);
     for (size_t i = 0; i < restricting.size() && feasible.size() > 1; ++i) {
-      if (restrictions_[i].wants_feasible) restricting[i]->PreScore(context, feasible);
+      if (restrictions_[i].wants_feasible) restricting[i]->ListFeasible(context, feasible);
     }
   }
   cluster_->Assume(pod, decision.node, decision.devices, decision.grants);
@@ -104,13 +143,13 @@ std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask)
 
 // Counts the nodes of the shape's verdicts and of the plugins that restrict only this pod.
 VerdictSummaryTable::Row Placer::Rejections(const PodContext& pod,
-                                            absl::Span<Plugin* const> restricting) {
+                                            absl::Span<NodeRestrictionPlugin* const> restricting) {
   VerdictSummaryTable::Row row = cycle_->Rejections(pod.shape_id);
   if (restricting.empty()) return row;
   std::map<ReasonIndex, uint32_t> counts(row.rejected.begin(), row.rejected.end());
   cycle_->ListFeasible(pod.shape_id, {}, &feasible_);
   for (NodeId node : feasible_) {
-    for (Plugin* plugin : restricting) {
+    for (NodeRestrictionPlugin* plugin : restricting) {
       const ReasonIndex reason = plugin->WhyRestricted(pod, node);
       if (reason == kFits) continue;
       ++counts[profile_->ReasonOf(plugin, reason)];
@@ -178,7 +217,8 @@ std::optional<Placer::Failure> Placer::WhyNever(JobId job, SimTime now) {
 }
 
 // Counts the pods of the shape that the nodes could hold if they were empty, available and
-// schedulable. No what-if of the cluster could show that: what-ifs do not cover changes of nodes.
+// schedulable, as far as each node decides by itself. No what-if of the cluster could show that:
+// what-ifs do not cover changes of nodes.
 bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
   GpuModelTable models = cluster_->models();
   ShapeTable alone(&models);
@@ -200,6 +240,7 @@ bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
       const PodContext context = {alone_id, &shape, pod, SimTime()};
       ReasonIndex verdict = kFits;
       for (const Profile::FilterEntry& filter : profile_->filters()) {
+        if (filter.plugin->filter_reach() != Reach::kNode) continue;
         filter.plugin->Filter(context, one, absl::MakeConstSpan(&*node, 1),
                               absl::MakeSpan(&verdict, 1));
       }

@@ -88,7 +88,8 @@ class Placer {
   std::optional<Failure> PlaceAll(JobId job, SimTime now, Ask ask);
   std::optional<Failure> TryPlace(JobId job, SimTime now, Ask ask);
   std::optional<Failure> PlacePod(PodId pod, SimTime now, Ask ask);
-  VerdictSummaryTable::Row Rejections(const PodContext& pod, absl::Span<Plugin* const> restricting);
+  VerdictSummaryTable::Row Rejections(const PodContext& pod,
+                                      absl::Span<NodeRestrictionPlugin* const> restricting);
   bool GroupFitsEmpty(ShapeId shape, uint32_t pods);
 
   const Profile* profile_;
@@ -99,11 +100,17 @@ class Placer {
   bool remember_;
   bool amounts_may_grow_ = false;
   bool draws_;  // decisions depend on random numbers
-  std::vector<Plugin*> pre_filters_;
-  std::vector<Plugin*> restricting_;           // kNodeRestriction
-  std::vector<NodeRestriction> restrictions_;  // of the pod at hand, beside restricting_
-  std::vector<NodeId> feasible_;               // scratch
-  std::vector<uint32_t> signature_;            // by job; kUnknown until asked
+  struct PreFilterEntry {
+    PreFilterPlugin* plugin;
+    uint64_t filter;  // its bit among the profile's filters; 0: it does not filter
+    bool restricts;   // single pods
+  };
+  std::vector<PreFilterEntry> pre_filters_;
+  // Of the pod at hand: beside the profile's restrictions(), then that of PreFilter.
+  std::vector<NodeRestriction> restrictions_;
+  std::vector<NodeId> named_nodes_;  // by PreFilter of the attempt at hand
+  std::vector<NodeId> feasible_;     // scratch
+  std::vector<uint32_t> signature_;  // by job; kUnknown until asked
   absl::flat_hash_map<std::vector<std::pair<uint32_t, uint32_t>>, uint32_t> signatures_;
   std::vector<Memory> memory_;    // by signature
   std::vector<uint32_t> single_;  // by shape: the signature of a job of one such pod

@@ -21,7 +21,7 @@ void PodSignals::WakePod(PodId pod, bool at_once) {
 }
 
 void PodSignals::ClaimsChanged() {
-  scheduling_->Notify(kClaimChanged, NodeId());
+  scheduling_->Notify(ClusterChange{.event = kClaimChanged});
   scheduling_->Wake();
 }
 

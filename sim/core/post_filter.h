@@ -21,23 +21,23 @@ namespace drasim {
 // destroyed.
 class PostFilterTrial : public PostFilterHandle {
  public:
-  // No node fits the pod in the present state. `restricting` are the profile's kNodeRestriction
-  // plugins. All must outlive the trial. O(1), without an allocation: most calls of PostFilter end
-  // before they look at a node.
-  PostFilterTrial(const PodContext& pod, const Profile& profile,
-                  absl::Span<Plugin* const> restricting, SchedulingCycle* cycle,
+  // No node fits the pod in the present state. All must outlive the trial. O(1), without an
+  // allocation: most calls of PostFilter end before they look at a node.
+  PostFilterTrial(const PodContext& pod, const Profile& profile, SchedulingCycle* cycle,
                   const JobTable& jobs, ClusterState* cluster, const JobControl* control,
                   Random* offsets);
+  ~PostFilterTrial() override;
   PostFilterTrial(const PostFilterTrial&) = delete;
   PostFilterTrial& operator=(const PostFilterTrial&) = delete;
 
   const ClusterState& cluster() const override { return *cluster_; }
-  const JobTable& jobs() const override { return jobs_; }
+  const JobTable* jobs() const override { return &jobs_; }
   // The first call looks at all nodes, and must come before the first Remove.
   absl::Span<const NodeId> candidates() const override;
   bool Fits(NodeId node) override;
   void Remove(PodId pod) override;
   void Restore(PodId pod) override;
+  void EndTrial() override;
   bool IsLeaving(JobId job) const override { return control_->IsBeingEvicted(job); }
   uint64_t Draw(uint64_t n) override { return offsets_->Below(n); }
 
@@ -49,7 +49,6 @@ class PostFilterTrial : public PostFilterHandle {
 
   const PodContext& pod_;
   const Profile& profile_;
-  const absl::Span<Plugin* const> restricting_;
   SchedulingCycle* cycle_;
   const JobTable& jobs_;
   ClusterState* cluster_;

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "model/check.h"
 
 namespace drasim {
@@ -21,7 +22,30 @@ SchedulingCycle::SchedulingCycle(const Profile* profile, const ClusterState* clu
     node_at_rank_[ranks_[i]] = NodeId(i);
     all_nodes_.push_back(NodeId(i));
   }
+  const auto& filters = profile_->filters();
+  for (size_t i = 0; i < filters.size(); ++i) {
+    if (filters[i].plugin->filter_reach() == Reach::kNode) continue;
+    cluster_reach_ |= uint64_t{1} << i;
+    use_cache_ = false;
+  }
+  BeginAttempt(0, nullptr);
+  for (const Profile::ScoreEntry& entry : profile_->scores()) {
+    has_pre_score_.push_back(absl::c_linear_search(profile_->pre_scores(), entry.plugin));
+    score_is_of_node_.push_back(entry.plugin->score_reach() == Reach::kNode);
+  }
   scores_in_tree_ = ScoresFitInTree();
+}
+
+void SchedulingCycle::BeginAttempt(uint64_t skipped, const std::vector<NodeId>* named) {
+  named_ = named;
+  if (cluster_reach_ == 0) return;
+  skipped_filters_ = skipped & cluster_reach_;
+  cluster_filters_.clear();
+  for (size_t i = 0; i < profile_->filters().size(); ++i) {
+    if (((cluster_reach_ & ~skipped_filters_) >> i & 1) != 0) {
+      cluster_filters_.push_back(profile_->filters()[i].plugin);
+    }
+  }
 }
 
 // One number per node suffices when no other node can change it: a weighted sum of raw scores, or a
@@ -30,7 +54,7 @@ bool SchedulingCycle::ScoresFitInTree() const {
   const auto& scores = profile_->scores();
   int64_t weights = 0;
   for (const Profile::ScoreEntry& entry : scores) {
-    if (!entry.plugin->score_is_cacheable()) return false;
+    if (entry.plugin->score_reach() != Reach::kNode) return false;
     const Normalize normalize = entry.plugin->normalize(*cluster_);
     if (normalize == Normalize::kGeneral) return false;
     if (normalize == Normalize::kOrderPreserving && scores.size() > 1) return false;
@@ -63,6 +87,7 @@ void SchedulingCycle::Refresh(const PodContext& pod, ShapeCache& cache) {
       cache.tree.Reset(n);
     } else {
       cache.raw.assign(profile_->scores().size(), std::vector<int64_t>(n));
+      cache.skipped.assign(profile_->scores().size(), false);
     }
   }
   CollectStale(cache);
@@ -74,7 +99,10 @@ void SchedulingCycle::Refresh(const PodContext& pod, ShapeCache& cache) {
     verdicts_[i] = cluster_->node(stale_[i]).available ? kFits : kNotThere;
   }
   plugin_verdicts_.resize(stale_.size());
-  for (const Profile::FilterEntry& filter : profile_->filters()) {
+  const auto& filters = profile_->filters();
+  for (size_t f = 0; f < filters.size(); ++f) {
+    const Profile::FilterEntry& filter = filters[f];
+    if (IsSkipped(f)) continue;
     if (filter.reason_base == 0) {
       filter.plugin->Filter(pod, *cluster_, stale_, absl::MakeSpan(verdicts_));
       continue;
@@ -115,25 +143,36 @@ void SchedulingCycle::Refresh(const PodContext& pod, ShapeCache& cache) {
   ScoreStale(pod, cache, all);
 }
 
+// PreScore and Score of one plugin. False, and zeros, if PreScore skips it, which a plugin of
+// Reach::kNode does for all nodes of a shape or for none.
+bool SchedulingCycle::ScoreBy(size_t p, const PodContext& pod, absl::Span<const NodeId> nodes,
+                              absl::Span<int64_t> scores) {
+  ScorePlugin* const plugin = profile_->scores()[p].plugin;
+  if (has_pre_score_[p] && plugin->PreScore(pod, *cluster_, nodes).code != StepCode::kSuccess) {
+    std::fill(scores.begin(), scores.end(), 0);
+    return false;
+  }
+  plugin->Score(pod, *cluster_, nodes, scores);
+  work_.nodes_scored += nodes.size();
+  return true;
+}
+
 void SchedulingCycle::ScoreStale(const PodContext& pod, ShapeCache& cache, bool all) {
   const auto& entries = profile_->scores();
   scores_.resize(fitting_.size());
   if (!scores_in_tree_) {
-    for (size_t p = 0; p < entries.size(); ++p) {
-      if (!entries[p].plugin->score_is_cacheable()) continue;
-      entries[p].plugin->Score(pod, *cluster_, fitting_, absl::MakeSpan(scores_));
-      work_.nodes_scored += fitting_.size();
+    for (size_t p = 0; p < entries.size() && !fitting_.empty(); ++p) {
+      if (!score_is_of_node_[p]) continue;
+      cache.skipped[p] = !ScoreBy(p, pod, fitting_, absl::MakeSpan(scores_));
       for (size_t i = 0; i < fitting_.size(); ++i) cache.raw[p][fitting_[i].value()] = scores_[i];
     }
     return;
   }
   totals_.assign(fitting_.size(), 0);
-  for (const Profile::ScoreEntry& entry : entries) {
-    if (fitting_.empty()) break;
-    entry.plugin->Score(pod, *cluster_, fitting_, absl::MakeSpan(scores_));
-    work_.nodes_scored += fitting_.size();
+  for (size_t p = 0; p < entries.size() && !fitting_.empty(); ++p) {
+    if (!ScoreBy(p, pod, fitting_, absl::MakeSpan(scores_))) continue;
     // The weight of the only plugin does not matter, and its scores may be in any range.
-    const int64_t weight = entries.size() == 1 ? 1 : entry.weight;
+    const int64_t weight = entries.size() == 1 ? 1 : entries[p].weight;
     for (size_t i = 0; i < fitting_.size(); ++i) totals_[i] += scores_[i] * weight;
   }
   for (size_t i = 0; i < fitting_.size(); ++i) {
@@ -148,8 +187,8 @@ void SchedulingCycle::ScoreStale(const PodContext& pod, ShapeCache& cache, bool 
   if (all) cache.tree.Rebuild();
 }
 
-// Kubernetes' own way, over the nodes in fitting_: raw scores, NormalizeScore per plugin, weighted
-// sum, maximum.
+// Kubernetes' own way, over the nodes in fitting_: PreScore, raw scores, NormalizeScore per plugin,
+// weighted sum, maximum.
 NodeId SchedulingCycle::PickByFullScore(const PodContext& pod, ShapeCache& cache) {
   if (Traces(pod)) trace_->nodes = fitting_;
   if (fitting_.size() <= 1) return fitting_.empty() ? NodeId() : fitting_[0];
@@ -157,15 +196,17 @@ NodeId SchedulingCycle::PickByFullScore(const PodContext& pod, ShapeCache& cache
   scores_.resize(fitting_.size());
   const auto& entries = profile_->scores();
   for (size_t p = 0; p < entries.size(); ++p) {
-    Plugin* plugin = entries[p].plugin;
-    if (plugin->score_is_cacheable()) {
+    const ScorePlugin* const plugin = entries[p].plugin;
+    bool scored = true;
+    if (score_is_of_node_[p]) {
+      scored = !cache.skipped[p];
       for (size_t i = 0; i < fitting_.size(); ++i) scores_[i] = cache.raw[p][fitting_[i].value()];
     } else {
-      plugin->Score(pod, *cluster_, fitting_, absl::MakeSpan(scores_));
-      work_.nodes_scored += fitting_.size();
+      scored = ScoreBy(p, pod, fitting_, absl::MakeSpan(scores_));
     }
-    if (plugin->normalize(*cluster_) != Normalize::kNone)
-      plugin->NormalizeScore(absl::MakeSpan(scores_));
+    if (scored && plugin->normalize(*cluster_) != Normalize::kNone) {
+      plugin->NormalizeScore(fitting_, absl::MakeSpan(scores_));
+    }
     for (size_t i = 0; i < fitting_.size(); ++i) totals_[i] += scores_[i] * entries[p].weight;
     if (!Traces(pod)) continue;
     trace_->scores.push_back(scores_);
@@ -295,12 +336,14 @@ void SchedulingCycle::TraceTreeScores(const PodContext& pod,
                                       absl::Span<const NodeRestriction> restrictions) {
   ListFeasible(pod.shape_id, restrictions, &trace_->nodes);
   const auto& entries = profile_->scores();
-  for (const Profile::ScoreEntry& entry : entries) {
+  const uint64_t scored = work_.nodes_scored;
+  for (size_t p = 0; p < entries.size(); ++p) {
     std::vector<int64_t>& scores = trace_->scores.emplace_back(trace_->nodes.size());
-    entry.plugin->Score(pod, *cluster_, trace_->nodes, absl::MakeSpan(scores));
-    const int64_t weight = entries.size() == 1 ? 1 : entry.weight;
+    ScoreBy(p, pod, trace_->nodes, absl::MakeSpan(scores));
+    const int64_t weight = entries.size() == 1 ? 1 : entries[p].weight;
     for (int64_t& score : scores) score *= weight;
   }
+  work_.nodes_scored = scored;
 }
 
 Decision SchedulingCycle::Decide(const PodContext& pod,

@@ -4,11 +4,12 @@
 // keeps each node's verdict and score, the number of nodes per verdict, and an arg-max structure;
 // before a decision it looks again only at the nodes that changed since the shape's last one. The
 // cost of a decision is therefore proportional to the number of changed nodes, not to the size of
-// the cluster. With the cache off it looks at every node, through the same code, and decides the
-// same.
+// the cluster. With the cache off, or a filter of Reach::kCluster, it looks at every node, through
+// the same code, and decides the same.
 #ifndef DRASIM_SIM_CORE_SCHEDULING_CYCLE_H_
 #define DRASIM_SIM_CORE_SCHEDULING_CYCLE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -48,6 +49,18 @@ class SchedulingCycle {
   // cluster must outlive the cycle.
   SchedulingCycle(const Profile* profile, const ClusterState* cluster, std::vector<uint32_t> ranks,
                   bool use_cache);
+
+  // What PreFilter said in this attempt, in force until the next call. `skipped`: bit i stands for
+  // the profile's filters()[i]; only filters of Reach::kCluster heed it, because the verdicts of
+  // the others are kept from one attempt to the next. `named`, ascending and good as long: the
+  // nodes that the pod may use; null: all. Decide must be given them as a restriction.
+  void BeginAttempt(uint64_t skipped, const std::vector<NodeId>* named);
+  bool IsNamed(NodeId node) const {
+    return named_ == nullptr || std::binary_search(named_->begin(), named_->end(), node);
+  }
+  // The filters of Reach::kCluster that are asked in this attempt.
+  absl::Span<FilterPlugin* const> cluster_filters() const { return cluster_filters_; }
+  bool IsSkipped(size_t filter) const { return (skipped_filters_ >> filter & 1) != 0; }
 
   // Does not change the cluster. Among nodes that pass all restrictions. O(changed nodes) with one
   // cacheable score plugin, else O(nodes); restrictions add O(listed nodes x log nodes).
@@ -111,6 +124,7 @@ class SchedulingCycle {
     std::vector<uint32_t> per_reason;       // nodes per verdict
     ScoreTree tree;                         // by rank; total scores when `scores_in_tree_`
     std::vector<std::vector<int64_t>> raw;  // per score plugin and node, otherwise
+    std::vector<bool> skipped;              // beside `raw`: PreScore said so
     bool listed = false;
     std::vector<NodeId> fits;  // if listed: the nodes that fit, ascending
   };
@@ -119,6 +133,8 @@ class SchedulingCycle {
   static void UpdateList(NodeId node, bool fits, ShapeCache& cache);
   void CollectStale(const ShapeCache& cache);
   void ScoreStale(const PodContext& pod, ShapeCache& cache, bool all);
+  bool ScoreBy(size_t p, const PodContext& pod, absl::Span<const NodeId> nodes,
+               absl::Span<int64_t> scores);
   NodeId Pick(const PodContext& pod, ShapeCache& cache,
               absl::Span<const NodeRestriction> restrictions);
   NodeId PickInTree(ShapeCache& cache, absl::Span<const NodeRestriction> restrictions);
@@ -134,6 +150,12 @@ class SchedulingCycle {
   std::vector<NodeId> node_at_rank_;
   bool use_cache_;
   bool scores_in_tree_ = false;
+  uint64_t cluster_reach_ = 0;    // bits of filters(): those of Reach::kCluster
+  uint64_t skipped_filters_ = 0;  // some of them
+  std::vector<FilterPlugin*> cluster_filters_;
+  const std::vector<NodeId>* named_ = nullptr;
+  std::vector<bool> has_pre_score_;     // beside scores()
+  std::vector<bool> score_is_of_node_;  // beside scores(): Reach::kNode
   Trace* trace_ = nullptr;
 
   std::vector<ShapeCache> shapes_;

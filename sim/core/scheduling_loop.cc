@@ -48,10 +48,10 @@ void SchedulingLoop::OnTimer() {
   dispatcher_->OnTimer();
 }
 
-void SchedulingLoop::Notify(ClusterEvent event, NodeId node) {
+void SchedulingLoop::Notify(const ClusterChange& change) {
   ++cluster_events_;
-  if (event == kClaimChanged || event == kNodeAdded) ++claim_events_;
-  dispatcher_->OnEvent(event, node);
+  if (change.event == kClaimChanged || change.event == kNodeAdded) ++claim_events_;
+  dispatcher_->OnEvent(change);
 }
 
 void SchedulingLoop::Block(bool block) {

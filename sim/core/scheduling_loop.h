@@ -38,7 +38,7 @@ class SchedulingLoop {
   // The dispatcher's timer is due.
   void OnTimer();
   // Tells the dispatcher about a change of the cluster.
-  void Notify(ClusterEvent event, NodeId node);
+  void Notify(const ClusterChange& change);
   // Nests: no attempt begins until every Block(true) has its Block(false).
   void Block(bool block);
 

@@ -52,11 +52,6 @@ void SchedulerActor::Start(ApiClient* client, PodControl* engine) {
   gangs_.Start(client, engine, behaviour_);
 }
 
-uint32_t SchedulerActor::points() const {
-  return kPreEnqueue | kPreFilter | kFilter | kNodeRestriction | kPostFilter | kPreScore |
-         kReserve | kPreBind | kBind | kPostBind;
-}
-
 std::vector<Reason> SchedulerActor::reasons() const { return DynamicResources::Reasons(); }
 
 ReasonIndex SchedulerActor::LocalReason(ClaimReason reason) const {
@@ -75,11 +70,15 @@ void SchedulerActor::Forget(PodId pod) {
   token_of_.erase(token);
 }
 
-bool SchedulerActor::PreEnqueue(const PodContext& pod) {
-  if (held_back_.contains(pod.pod)) return false;
+StepResult SchedulerActor::PreEnqueue(const PodContext& pod) {
+  StepResult result;
   const Ref<Pod> object = client_->cache().pod(pods_->UidOf(pod.pod));
-  if (gangs_.IsPaused(pod.pod)) return false;
-  return object != nullptr && (!behaviour_.pre_enqueue() || rules_->PreEnqueue(*object).ok());
+  const bool held_back = held_back_.contains(pod.pod) || gangs_.IsPaused(pod.pod);
+  if (held_back || object == nullptr ||
+      (behaviour_.pre_enqueue() && !rules_->PreEnqueue(*object).ok())) {
+    result.code = StepCode::kUnresolvable;
+  }
+  return result;
 }
 
 StepResult SchedulerActor::PreFilter(const PodContext& pod, const ClusterState&) {
@@ -135,7 +134,7 @@ ReasonIndex SchedulerActor::WhyRestricted(const PodContext& pod, NodeId node) {
   return LocalReason(rules_->Filter(&attempt->cycle, node).reason);
 }
 
-void SchedulerActor::PreScore(const PodContext& pod, absl::Span<const NodeId> feasible) {
+void SchedulerActor::ListFeasible(const PodContext& pod, absl::Span<const NodeId> feasible) {
   if (Attempt* attempt = Find(pod.pod)) rules_->PreScore(&attempt->cycle, feasible);
 }
 

@@ -33,7 +33,16 @@
 
 namespace drasim {
 
-class SchedulerActor : public Plugin, public Actor {
+class SchedulerActor : public PreEnqueuePlugin,
+                       public PreFilterPlugin,
+                       public FilterPlugin,
+                       public NodeRestrictionPlugin,
+                       public PostFilterPlugin,
+                       public ReservePlugin,
+                       public PreBindPlugin,
+                       public BindPlugin,
+                       public PostBindPlugin,
+                       public Actor {
  public:
   static constexpr uint32_t kWatches =
       WatchBit(ObjectKind::kPod) | WatchBit(ObjectKind::kResourceClass) |
@@ -52,18 +61,17 @@ class SchedulerActor : public Plugin, public Actor {
 
   // Plugin
   absl::string_view name() const override { return "DynamicResources"; }
-  uint32_t points() const override;
   std::vector<Reason> reasons() const override;
   void Filter(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
               absl::Span<ReasonIndex>) const override {}
   uint32_t requeue_events() const override { return kNodeAdded | kClaimChanged; }
   bool SkipsBackoff(PodId pod, SimTime now) override;
-  bool PreEnqueue(const PodContext& pod) override;
+  StepResult PreEnqueue(const PodContext& pod) override;
   StepResult PreFilter(const PodContext& pod, const ClusterState& cluster) override;
   NodeRestriction Restriction(const PodContext& pod) override;
   ReasonIndex WhyRestricted(const PodContext& pod, NodeId node) override;
   PostFilterResult PostFilter(const PodContext& pod, PostFilterHandle& handle) override;
-  void PreScore(const PodContext& pod, absl::Span<const NodeId> feasible) override;
+  void ListFeasible(const PodContext& pod, absl::Span<const NodeId> feasible) override;
   StepResult Reserve(const PodContext& pod, const ClusterState& cluster, NodeId node) override;
   void Unreserve(const PodContext& pod, const ClusterState& cluster, NodeId node) override;
   StepResult PreBind(const PodContext& pod, const ClusterState& cluster, NodeId node) override;

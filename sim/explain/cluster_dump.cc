@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/check.h"
+#include "model/kube/api_defaults.h"
 #include "model/kube/validate.h"
 #include "model/status_macros.h"
 #include "traces/byte_source.h"
@@ -180,6 +181,9 @@ absl::Status ClusterDump::ReadFile(const std::string& path, std::vector<std::str
       continue;
     }
     objects_.push_back(std::move(read.object));
+    if (objects_.back().has_pod()) {
+      SetPodDefaults(objects_.back().mutable_pod()->mutable_spec());
+    }
     Keep(objects_.back());
   }
   if (problems > kMaxOddities) {

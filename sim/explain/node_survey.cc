@@ -241,6 +241,8 @@ NodeSurveyor::Survey NodeSurveyor::Look(PodId pod, SimTime now) const {
   for (const Profile::FilterEntry& filter : profile_->filters()) {
     // Reasons of other kinds come from the counts of the attempt (AddSteps).
     if (!IsFilterKind(KindOf(static_cast<ReasonIndex>(filter.reason_base + 1)))) continue;
+    // Such a verdict is known within its attempt only.
+    if (filter.plugin->filter_reach() != Reach::kNode) continue;
     verdicts.assign(survey.fitting.size(), kFits);
     filter.plugin->Filter(context, *cluster_, survey.fitting, absl::MakeSpan(verdicts));
     std::vector<NodeId> left;

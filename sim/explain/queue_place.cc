@@ -312,9 +312,7 @@ QueuePlace QueueViewer::FindInKubernetes(JobId job) const {
   sim_->engine().dispatcher().Save(saved);
   StateReader in(saved.bytes());
   in.Section("kubernetes");
-  const auto sort = BuiltinRegistry().MakePlugin("PrioritySort", PolicyContext());
-  DRASIM_CHECK(sort.ok());
-  KubernetesQueue queue(sort->get(), sim_->spec().scheduler.kubernetes);
+  KubernetesQueue queue(sim_->profile().queue_sorts().front(), sim_->spec().scheduler.kubernetes);
   QueuePlace out;
   if (!queue.Load(in).ok()) return out;
   const JobRow& row = sim_->jobs().row(job);

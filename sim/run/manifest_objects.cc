@@ -12,7 +12,7 @@
 #include "model/kube/node_set.h"
 #include "model/kube/reader.h"
 #include "model/kube/reader_schema.h"
-#include "model/kube/requests.h"
+#include "model/kube/selectors_of.h"
 #include "model/kube/validate.h"
 #include "model/proto/kube.pb.h"
 
@@ -259,6 +259,11 @@ std::string ManifestNamespace(const kube::Object& object) {
     case kube::Object::kPriorityClass:
     case kube::Object::kRuntimeClass:
     case kube::Object::kNamespace:
+    case kube::Object::kPersistentVolume:
+    case kube::Object::kStorageClass:
+    case kube::Object::kCsiNode:
+    case kube::Object::kCsiDriver:
+    case kube::Object::kVolumeAttachment:
     case kube::Object::kResourceClass:
     case kube::Object::kDeviceClassParameters:
     case kube::Object::kExampleDeviceClassParameters:

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "model/kube/api_defaults.h"
 #include "model/kube/pod_claims.h"
 #include "model/kube/reader.h"
 #include "model/kube/requests.h"
@@ -63,7 +64,9 @@ std::string PathOfVolume(const kube::PodSpec& spec) {
 }
 
 std::string PathOfHostPort(const kube::PodSpec& spec) {
-  if (HostPortsOf(spec).empty()) return "";
+  kube::PodSpec with_defaults = spec;
+  SetPodDefaults(&with_defaults);
+  if (HostPortsOf(with_defaults).empty()) return "";
   for (int i = 0; i < spec.containers_size(); ++i) {
     const auto& ports = spec.containers(i).ports();
     for (int p = 0; p < ports.size(); ++p) {
@@ -151,8 +154,11 @@ class ManifestPodReader {
       : meta_(meta),
         meta_path_(std::move(meta_path)),
         spec_(spec),
+        with_defaults_(spec),
         path_(std::move(path)),
-        notes_(notes) {}
+        notes_(notes) {
+    SetPodDefaults(&with_defaults_);
+  }
 
   proto::InlineJob Read(const ManifestClasses& classes) {
     Annotations();
@@ -212,7 +218,7 @@ class ManifestPodReader {
 
   // cpu or memory.
   void Amounts(const std::string& resource) {
-    const KubeQuantities request = QuantitiesOfPod(spec_);
+    const KubeQuantities request = QuantitiesOfPod(with_defaults_);
     const auto found = request.find(resource);
     if (found == request.end()) return;
     const Quantity& sum = found->second;
@@ -235,7 +241,7 @@ class ManifestPodReader {
       proto::Container made;
       made.set_init(init);
       made.set_restartable(init && IsSidecar(container));
-      for (const auto& [name, amount] : RequestOfContainer(container)) {
+      for (const auto& [name, amount] : ReadQuantities(container.resources().requests())) {
         if (!IsExtendedResource(name) || amount.Compare(Quantity()) == 0) continue;
         proto::ExtendedAmount* asked = made.add_extended();
         asked->set_resource(name);
@@ -247,8 +253,8 @@ class ManifestPodReader {
       }
       containers.push_back(std::move(made));
     };
-    for (const kube::Container& init : spec_.init_containers()) add(init, true);
-    for (const kube::Container& container : spec_.containers()) add(container, false);
+    for (const kube::Container& init : with_defaults_.init_containers()) add(init, true);
+    for (const kube::Container& container : with_defaults_.containers()) add(container, false);
     if (asking == 0) return;
     const proto::Container& only = containers[static_cast<size_t>(last)];
     if (asking == 1 && !only.init()) {
@@ -335,28 +341,28 @@ class ManifestPodReader {
 
   void Priority(const ManifestClasses& classes) {
     const std::string& name = spec_.priority_class_name();
-    const bool by_class =
-        name.empty() ? classes.default_never_preempts : classes.never_preempt.count(name) > 0;
-    const std::string& policy = spec_.preemption_policy();
-    if (policy.empty() ? by_class : policy == "Never") job_.set_never_preempts(true);
+    const PriorityClasses::Class* by_class =
+        name.empty() ? classes.priorities.global_default() : classes.priorities.Find(name);
+    std::string policy = spec_.preemption_policy();
+    if (policy.empty() && by_class != nullptr) policy = by_class->preemption_policy;
+    if (policy == "Never") job_.set_never_preempts(true);
     if (name.empty()) {
-      return job_.set_priority(spec_.has_priority() ? spec_.priority()
-                                                    : classes.global_default.value_or(0));
+      const int32_t by_default = by_class == nullptr ? 0 : by_class->value;
+      return job_.set_priority(spec_.has_priority() ? spec_.priority() : by_default);
     }
-    const auto found = classes.values.find(name);
-    if (found == classes.values.end()) {
+    if (by_class == nullptr) {
       if (!spec_.has_priority()) {
         Warn(At("priorityClassName"),
              absl::StrCat("no PriorityClass '", name, "' is given: the priority is 0"));
       }
       return job_.set_priority(spec_.priority());
     }
-    if (spec_.has_priority() && spec_.priority() != found->second) {
+    if (spec_.has_priority() && spec_.priority() != by_class->value) {
       Fail(At("priority"),
-           absl::StrCat("found ", spec_.priority(), ", expected ", found->second,
+           absl::StrCat("found ", spec_.priority(), ", expected ", by_class->value,
                         ", which is what the PriorityClass '", name, "' says, or nothing"));
     }
-    job_.set_priority(found->second);
+    job_.set_priority(by_class->value);
   }
 
   // --- Claims ---
@@ -401,6 +407,7 @@ class ManifestPodReader {
   const kube::ObjectMeta& meta_;
   std::string meta_path_;
   const kube::PodSpec& spec_;
+  kube::PodSpec with_defaults_;
   std::string path_;
   std::vector<ManifestNote>* notes_;
   proto::InlineJob job_;

@@ -2,14 +2,12 @@
 #ifndef DRASIM_SIM_RUN_MANIFEST_PODS_H_
 #define DRASIM_SIM_RUN_MANIFEST_PODS_H_
 
-#include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "model/kube/admission.h"
 #include "model/pod_constraints.h"
 #include "sim/scenario/inline_jobs.h"
 
@@ -35,13 +33,9 @@ struct ManifestNote {
   bool operator==(const ManifestNote&) const = default;
 };
 
-// PriorityClasses and RuntimeClasses for pods. Kubernetes' two built-in priorities always exist.
+// PriorityClasses and RuntimeClasses for pods.
 struct ManifestClasses {
-  std::map<std::string, int32_t> values = {{"system-cluster-critical", 2'000'000'000},
-                                           {"system-node-critical", 2'000'001'000}};
-  std::optional<int32_t> global_default;  // the lowest of several
-  bool default_never_preempts = false;    // its preemptionPolicy
-  std::set<std::string> never_preempt;    // PriorityClasses with preemptionPolicy: Never
+  PriorityClasses priorities;
   std::map<std::string, std::shared_ptr<const proto::kube::RuntimeClass>> runtimes;
 };
 

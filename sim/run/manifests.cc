@@ -189,7 +189,7 @@ class ManifestReader {
                                ", the first is in ", Locate(first->second, "metadata.name")));
     }
     if (IsManifestParameters(*object)) RegisterParameters(place, kind, own);
-    if (object->has_priority_class()) RegisterPriority(object->priority_class());
+    if (object->has_priority_class()) classes_.priorities.Add(object->priority_class());
     if (object->has_runtime_class()) {
       classes_.runtimes[meta->name()] =
           std::make_shared<const kube::RuntimeClass>(object->runtime_class());
@@ -206,16 +206,6 @@ class ManifestReader {
          absl::StrCat("found a ", kind, " with the name of the ", ManifestKind(other), " in ",
                       Locate(first->second, "metadata.name"),
                       ", expected objects with parameters to have names of their own"));
-  }
-
-  void RegisterPriority(const kube::PriorityClass& given) {
-    const bool never = given.preemption_policy() == "Never";
-    classes_.values[given.metadata().name()] = given.value();
-    if (never) classes_.never_preempt.insert(given.metadata().name());
-    if (!given.global_default()) return;
-    if (classes_.global_default.has_value() && *classes_.global_default <= given.value()) return;
-    classes_.global_default = given.value();
-    classes_.default_never_preempts = never;
   }
 
   // The reason to leave the object out; empty if there is none.
@@ -262,6 +252,18 @@ class ManifestReader {
       case kube::Object::kRuntimeClass:
       case kube::Object::kNamespace:
         return;
+      case kube::Object::kReplicationController:
+        return Warn(place, "kind", "its pods are not simulated: left out");
+      case kube::Object::kPersistentVolume:
+      case kube::Object::kPersistentVolumeClaim:
+      case kube::Object::kStorageClass:
+      case kube::Object::kCsiNode:
+      case kube::Object::kCsiDriver:
+      case kube::Object::kCsiStorageCapacity:
+      case kube::Object::kVolumeAttachment:
+      case kube::Object::kPodDisruptionBudget:
+      case kube::Object::kService:
+        return Warn(place, "kind", "not simulated: left out");
       case kube::Object::kNode:
         return Warn(place, "kind", "nodes are those of the scenario's cluster: left out");
       case kube::Object::kPodSchedulingContext:

@@ -1,10 +1,10 @@
 #include "sim/run/node_objects.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
@@ -14,6 +14,7 @@
 #include "model/device_set.h"
 #include "model/kube/reader.h"
 #include "model/kube/rules.h"
+#include "model/kube/spec_of_node.h"
 #include "model/proto/kube.pb.h"
 #include "model/status_macros.h"
 #include "model/text/shown_text.h"
@@ -36,7 +37,9 @@ constexpr GpuNames kGpuNames[] = {
 // Redundant: gpu-count in thousandths.
 constexpr absl::string_view kGpuMilli = "alibabacloud.com/gpu-milli";
 
-absl::Status SetGpus(const proto::kube::Node& object, const KubeAmounts& amounts, NodeSpec* node) {
+// Turns the counts of GPUs among the extended resources into GPUs.
+absl::Status SetGpus(const proto::kube::Node& object, NodeSpec* node) {
+  const KubeAmounts amounts(node->extended.begin(), node->extended.end());
   for (const GpuNames& names : kGpuNames) {
     const int64_t gpus = AmountOf(amounts, std::string(names.count));
     if (gpus == 0) continue;
@@ -62,26 +65,14 @@ bool IsOtherDevice(absl::string_view resource) {
 }
 
 absl::StatusOr<NodeSpec> ToNodeSpec(const proto::kube::Node& object) {
-  const KubeAmounts amounts = AllocatableOfNode(object.status());
-  NodeSpec node;
-  node.name = object.metadata().name();
-  node.cpu_milli = AmountOf(amounts, "cpu");
-  node.memory_bytes = AmountOf(amounts, "memory");
-  if (amounts.count("pods") > 0) node.pods = AmountOf(amounts, "pods");
-  RETURN_IF_ERROR(SetGpus(object, amounts, &node));
-  for (const auto& [resource, amount] : amounts) {
-    if (amount > 0 && IsOtherDevice(resource)) node.extended.emplace_back(resource, amount);
-  }
-  for (const auto& label : object.metadata().labels()) {
-    // The front end makes the labels of GPU feature discovery.
-    if (absl::StartsWith(label.first, "nvidia.com/")) continue;
-    node.labels.emplace_back(label.first, label.second);
-  }
-  std::sort(node.labels.begin(), node.labels.end());
-  for (const proto::kube::Taint& taint : object.spec().taints()) {
-    node.taints.push_back({taint.key(), taint.value(), taint.effect()});
-  }
-  node.unschedulable = object.spec().unschedulable();
+  NodeSpec node = SpecOfNode(object);
+  // Lists of nodes for simulations may leave the pods out.
+  if (AllocatableOfNode(object.status()).count("pods") == 0) node.pods = NodeSpec().pods;
+  RETURN_IF_ERROR(SetGpus(object, &node));
+  std::erase_if(node.extended, [](const auto& amount) { return !IsOtherDevice(amount.first); });
+  // The front end makes the labels of GPU feature discovery.
+  std::erase_if(node.labels,
+                [](const auto& label) { return absl::StartsWith(label.first, "nvidia.com/"); });
   return node;
 }
 

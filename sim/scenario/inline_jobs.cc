@@ -14,7 +14,7 @@
 #include "model/device_grant.h"
 #include "model/device_set.h"
 #include "model/key_error.h"
-#include "model/kube/requests.h"
+#include "model/kube/selectors_of.h"
 #include "model/lowering.h"
 #include "model/proto/scenario.pb.h"
 #include "model/quantity.h"

@@ -25,6 +25,17 @@ struct ExtenderSpec {
     bool ignored_by_scheduler = false;
     bool operator==(const ManagedResource&) const = default;
   };
+  struct Tls {  // files, or their contents in base64
+    bool insecure = false;
+    std::string server_name;
+    std::string cert_file;
+    std::string key_file;
+    std::string ca_file;
+    std::string cert_data;
+    std::string key_data;
+    std::string ca_data;
+    bool operator==(const Tls&) const = default;
+  };
   std::string url_prefix;
   std::string filter_verb;  // empty: not supported; so the other verbs
   std::string prioritize_verb;
@@ -32,6 +43,7 @@ struct ExtenderSpec {
   std::string bind_verb;
   int64_t weight = 0;
   bool enable_https = false;
+  Tls tls;
   SimDuration http_timeout = SimDuration::Seconds(5);
   bool node_cache_capable = false;
   std::vector<ManagedResource> managed_resources;

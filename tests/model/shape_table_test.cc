@@ -28,6 +28,93 @@ Toleration MakeToleration(const std::string& key, const std::string& value,
   return toleration;
 }
 
+LabelSelector MakeSelector(const std::string& key, SelectorOperator op,
+                           const std::vector<std::string>& values) {
+  LabelSelector selector;
+  selector.given = true;
+  selector.requirements = {{key, op, values}};
+  return selector;
+}
+
+// Rules about nodes that pods of Kubernetes have.
+void AddPlacementShapes(const PodShape& base, std::vector<PodShape>* shapes) {
+  const auto add = [&]() -> PodConstraints& { return shapes->emplace_back(base).constraints; };
+  const NodeTerm term = {{{false, "zone", NodeOperator::kIn, {"a"}}}, ""};
+  add().node_terms = {term};
+  add().node_terms = {{term.requirements, "unusable"}};
+  add().preferred_nodes = {{1, term}};
+  add().preferred_nodes = {{2, term}};
+  add().gives_node_selector = true;
+  add().requires_node_terms = true;
+  add().prefers_nodes = true;
+  add().node_name = "n-1";
+  add().gates = {"a"};
+  add().gates = {"a", "b"};
+  add().host_ports = {{"0.0.0.0", "TCP", 80}};
+  add().host_ports = {{"0.0.0.0", "UDP", 80}};
+  add().host_ports = {{"10.0.0.1", "TCP", 80}};
+  add().host_ports = {{"0.0.0.0", "TCP", 81}};
+  add().images = {"a:1"};
+  add().images = {"a:2"};
+}
+
+// Rules about other pods, and what other objects see of a pod.
+void AddPodShapes(const PodShape& base, std::vector<PodShape>* shapes) {
+  const auto add = [&]() -> PodShape& { return shapes->emplace_back(base); };
+  const LabelSelector web = MakeSelector("app", SelectorOperator::kIn, {"web"});
+  SpreadConstraint spread;
+  spread.topology_key = "zone";
+  for (const LabelSelector& selector :
+       {LabelSelector(), web, MakeSelector("app", SelectorOperator::kNotIn, {"web"}),
+        MakeSelector("app", SelectorOperator::kIn, {"db", "web"}),
+        MakeSelector("tier", SelectorOperator::kIn, {"web"})}) {
+    spread.selector = selector;
+    add().topology.spread = {spread};
+  }
+  spread.selector.error = "unusable";
+  add().topology.spread = {spread};
+  const auto add_spread = [&](auto change) {
+    SpreadConstraint changed;
+    changed.topology_key = "zone";
+    change(&changed);
+    add().topology.spread = {changed};
+  };
+  add_spread([](SpreadConstraint* c) { c->topology_key = "rack"; });
+  add_spread([](SpreadConstraint* c) { c->max_skew = 2; });
+  add_spread([](SpreadConstraint* c) { c->min_domains = 2; });
+  add_spread([](SpreadConstraint* c) { c->hard = false; });
+  add_spread([](SpreadConstraint* c) { c->honor_affinity = false; });
+  add_spread([](SpreadConstraint* c) { c->honor_taints = true; });
+  AffinityTerm term = {"zone", web, {"default"}, {}};
+  add().topology.affinity = {term};
+  add().topology.anti_affinity = {term};
+  add().topology.preferred_affinity = {{1, term}};
+  add().topology.preferred_affinity = {{2, term}};
+  add().topology.preferred_anti_affinity = {{1, term}};
+  term.namespaces = {"other"};
+  add().topology.affinity = {term};
+  term.namespace_selector = web;
+  add().topology.affinity = {term};
+  add().scored.given = true;
+  for (int64_t ScoredRequest::*const amount :
+       {&ScoredRequest::cpu_milli, &ScoredRequest::memory_bytes, &ScoredRequest::resident_cpu_milli,
+        &ScoredRequest::resident_memory_bytes}) {
+    ScoredRequest& scored = add().scored;
+    scored.given = true;
+    scored.*amount = 1;
+  }
+  PodShape& other = add();
+  other.scored.given = true;
+  other.scored.extended = {{"example.com/nic", 1}};
+  add().identity.ns = "default";
+  add().identity.labels = {{"app", "web"}};
+  add().identity.labels = {{"app", "db"}};
+  add().identity.owner_kind = "ReplicaSet";
+  add().identity.owner_name = "web";
+  add().identity.scheduler_name = "web";
+  add().identity.terminating = true;
+}
+
 // Shapes that differ from the first, each in one way.
 std::vector<PodShape> DistinctShapes() {
   const PodShape base = Shape(1000, 64, 1, 500, "T4");
@@ -50,7 +137,7 @@ std::vector<PodShape> DistinctShapes() {
   add().request.extended = {{"example.com/nic", 1}};
   add().request.mig = {{"1g.10gb", 1}};
   add().request.nominal_milli = 125;
-  add().constraints.node_terms = {{{{true, "metadata.name", NodeOperator::kIn, {"n-1"}}}}};
+  add().constraints.node_terms = {{{{true, "metadata.name", NodeOperator::kIn, {"n-1"}}}, ""}};
   add().constraints.hold = PodHold::kVolumes;
   add().constraints.hold = PodHold::kHostPorts;
   add().constraints.never_preempts = true;
@@ -65,6 +152,8 @@ std::vector<PodShape> DistinctShapes() {
   add().claims = {{"gpu", "shared", ""}};
   add().claims = {{"gpu", "", "shared"}};
   add().gang_remainder = true;
+  AddPlacementShapes(base, &shapes);
+  AddPodShapes(base, &shapes);
   return shapes;
 }
 
@@ -203,7 +292,7 @@ TEST(ShapeTableTest, ContentHashOfAllPartsIsPinned) {
   shape.request.nominal_milli = 250;
   shape.constraints.node_selector = {{"zone", "a"}};
   shape.constraints.node_terms = {
-      {{{true, "metadata.name", NodeOperator::kNotIn, {"n-1", "n-2"}}}}};
+      {{{true, "metadata.name", NodeOperator::kNotIn, {"n-1", "n-2"}}}, ""}};
   shape.constraints.tolerations = {MakeToleration("gpu", "yes", "NoSchedule", false)};
   shape.constraints.hold = PodHold::kVolumes;
   shape.constraints.never_preempts = true;

@@ -81,22 +81,53 @@ class Sample {
   std::unique_ptr<Profile> profile_;
 };
 
-std::vector<ReasonIndex> FilterAll(const Plugin& plugin, const PodContext& pod,
+// The plugin at a point that it implements.
+template <typename Point>
+Point& At(Plugin& plugin) {
+  auto* const point = dynamic_cast<Point*>(&plugin);
+  DRASIM_CHECK(point != nullptr);
+  return *point;
+}
+template <typename Point>
+bool Has(const Plugin& plugin) {
+  return dynamic_cast<const Point*>(&plugin) != nullptr;
+}
+
+bool ScoresByNode(const Plugin& plugin) {
+  const auto* const score = dynamic_cast<const ScorePlugin*>(&plugin);
+  return score != nullptr && score->score_reach() == Reach::kNode;
+}
+
+// After PreFilter, where the plugin has one.
+std::vector<ReasonIndex> FilterAll(Plugin& plugin, const PodContext& pod,
                                    const ClusterState& cluster, const std::vector<NodeId>& nodes) {
   std::vector<ReasonIndex> verdicts(nodes.size(), kFits);
-  plugin.Filter(pod, cluster, nodes, absl::MakeSpan(verdicts));
+  if (Has<PreFilterPlugin>(plugin)) {
+    const StepResult result = At<PreFilterPlugin>(plugin).PreFilter(pod, cluster);
+    if (result.code != StepCode::kSuccess) {
+      std::fill(verdicts.begin(), verdicts.end(), result.reason);
+      return verdicts;
+    }
+  }
+  At<FilterPlugin>(plugin).Filter(pod, cluster, nodes, absl::MakeSpan(verdicts));
   return verdicts;
 }
 
+// After PreScore; zeros if that skips the plugin.
 std::vector<int64_t> ScoreAll(Plugin& plugin, const PodContext& pod, const ClusterState& cluster,
                               const std::vector<NodeId>& nodes) {
+  auto& score = At<ScorePlugin>(plugin);
+  const StepCode code = score.PreScore(pod, cluster, nodes).code;
+  if (code == StepCode::kSkip) return std::vector<int64_t>(nodes.size());
+  EXPECT_EQ(code, StepCode::kSuccess);
   std::vector<int64_t> scores(nodes.size(), kUnwritten);
-  plugin.Score(pod, cluster, nodes, absl::MakeSpan(scores));
+  score.Score(pod, cluster, nodes, absl::MakeSpan(scores));
   return scores;
 }
 
-std::vector<int64_t> Normalized(const Plugin& plugin, std::vector<int64_t> scores) {
-  plugin.NormalizeScore(absl::MakeSpan(scores));
+std::vector<int64_t> Normalized(Plugin& plugin, const std::vector<NodeId>& nodes,
+                                std::vector<int64_t> scores) {
+  At<ScorePlugin>(plugin).NormalizeScore(nodes, absl::MakeSpan(scores));
   return scores;
 }
 
@@ -115,33 +146,34 @@ std::string ParamName(const testing::TestParamInfo<std::string>& info) {
 
 // ---- Plugins ----
 
-class PluginConformance : public testing::TestWithParam<std::string> {
- protected:
-  static bool Has(const Plugin& plugin, uint32_t points) { return (plugin.points() & points) != 0; }
-};
+class PluginConformance : public testing::TestWithParam<std::string> {};
 
-TEST_P(PluginConformance, IsNamedAfterItsRegistrationAndDeclaresKnownPoints) {
+TEST_P(PluginConformance, IsNamedAfterItsRegistrationAndHasAPoint) {
   const Sample sample(1);
   const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
   // Variants of one plugin are registered under its name and a suffix.
   EXPECT_TRUE(absl::StartsWith(GetParam(), plugin->name())) << plugin->name();
   EXPECT_FALSE(plugin->name().empty());
-  EXPECT_NE(plugin->points(), 0u);
-  EXPECT_EQ(plugin->points() & ~((uint32_t{kPostBind} << 1) - 1), 0u);
+  EXPECT_TRUE(Has<PreEnqueuePlugin>(*plugin) || Has<QueueSortPlugin>(*plugin) ||
+              Has<PreFilterPlugin>(*plugin) || Has<FilterPlugin>(*plugin) ||
+              Has<PostFilterPlugin>(*plugin) || Has<ScorePlugin>(*plugin) ||
+              Has<ReservePlugin>(*plugin) || Has<PermitPlugin>(*plugin) ||
+              Has<PreBindPlugin>(*plugin) || Has<BindPlugin>(*plugin) ||
+              Has<PostBindPlugin>(*plugin));
 }
 
 TEST_P(PluginConformance, ReasonsAreDistinctTexts) {
   const Sample sample(1);
   const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
   const std::vector<Reason> reasons = plugin->reasons();
-  // Later points may have reasons, too; a filter must.
-  EXPECT_FALSE(reasons.empty() && Has(*plugin, kFilter));
+  // Later points may have reasons, too; a filter must, but for one that rejects no node.
+  EXPECT_EQ(reasons.empty() && Has<FilterPlugin>(*plugin), GetParam() == "DynamicResources");
   std::set<std::string> distinct;
   for (const Reason& reason : reasons) {
     EXPECT_FALSE(reason.text.empty());
     distinct.insert(std::string(reason.text));
     // Explanations go by it.
-    if (Has(*plugin, kFilter)) {
+    if (Has<FilterPlugin>(*plugin)) {
       EXPECT_NE(reason.kind, ReasonKind::kOther) << reason.text;
     }
   }
@@ -152,7 +184,7 @@ TEST_P(PluginConformance, FilterGivesItsReasonsWhateverTheBatch) {
   for (uint64_t seed = 1; seed <= kSamples; ++seed) {
     Sample sample(seed);
     const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
-    if (!Has(*plugin, kFilter)) return;
+    if (!Has<FilterPlugin>(*plugin)) return;
     const std::vector<NodeId> nodes = sample.builder().NodeIds();
     std::vector<NodeId> shuffled = nodes;
     sample.random().Shuffle(absl::MakeSpan(shuffled));
@@ -178,14 +210,15 @@ TEST_P(PluginConformance, NormalizedScoresLieBetweenZeroAndAHundred) {
   for (uint64_t seed = 1; seed <= kSamples; ++seed) {
     Sample sample(seed);
     const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
-    if (!Has(*plugin, kScore)) return;
-    const bool final_already = plugin->normalize(sample.cluster()) == Normalize::kNone;
+    if (!Has<ScorePlugin>(*plugin)) return;
+    const bool final_already =
+        At<ScorePlugin>(*plugin).normalize(sample.cluster()) == Normalize::kNone;
     for (const ShapeId shape : sample.builder().ShapeIds()) {
       const std::vector<NodeId> nodes = sample.Feasible(shape);
       if (nodes.empty()) continue;
       const std::vector<int64_t> raw =
           ScoreAll(*plugin, sample.builder().Context(shape), sample.cluster(), nodes);
-      const std::vector<int64_t> scores = Normalized(*plugin, raw);
+      const std::vector<int64_t> scores = Normalized(*plugin, nodes, raw);
       if (final_already) {
         EXPECT_EQ(scores, raw);
       }
@@ -217,7 +250,7 @@ TEST_P(PluginConformance, NormalizedScoresStayInRangeOnLargerNodes) {
   absl::StatusOr<std::unique_ptr<Plugin>> plugin =
       TestRegistry().MakePlugin(GetParam(), parts.context);
   ASSERT_TRUE(plugin.ok());
-  if (!Has(**plugin, kScore)) return;
+  if (!Has<ScorePlugin>(**plugin)) return;
   // Every node takes the first three shapes; these four have eight free devices for the last.
   const std::vector<std::vector<NodeId>> feasible = {
       builder.NodeIds(),
@@ -225,8 +258,9 @@ TEST_P(PluginConformance, NormalizedScoresStayInRangeOnLargerNodes) {
       builder.NodeIds(),
       {NodeId(size_t{0}), NodeId(size_t{3}), NodeId(size_t{4}), NodeId(size_t{8})}};
   for (size_t s = 0; s < shapes.size(); ++s) {
-    const std::vector<int64_t> scores = Normalized(
-        **plugin, ScoreAll(**plugin, builder.Context(shapes[s]), builder.cluster(), feasible[s]));
+    const std::vector<int64_t> scores =
+        Normalized(**plugin, feasible[s],
+                   ScoreAll(**plugin, builder.Context(shapes[s]), builder.cluster(), feasible[s]));
     for (size_t i = 0; i < scores.size(); ++i) {
       EXPECT_GE(scores[i], 0) << builder.cluster().node_spec(feasible[s][i]).name << " shape " << s;
       EXPECT_LE(scores[i], kMaxNodeScore)
@@ -239,7 +273,7 @@ TEST_P(PluginConformance, CacheableScoresDependOnNothingButShapeAndNode) {
   for (uint64_t seed = 1; seed <= kSamples; ++seed) {
     Sample sample(seed);
     const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
-    if (!Has(*plugin, kScore) || !plugin->score_is_cacheable()) return;
+    if (!ScoresByNode(*plugin)) return;
     for (const ShapeId shape : sample.builder().ShapeIds()) {
       const std::vector<NodeId> nodes = sample.Feasible(shape);
       PodContext pod = sample.builder().Context(shape);
@@ -259,22 +293,24 @@ TEST_P(PluginConformance, CacheableScoresDependOnNothingButShapeAndNode) {
 TEST_P(PluginConformance, ScoreDrawsIfItSaysSo) {
   Sample sample(9);
   const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
-  if (!Has(*plugin, kScore)) return;
+  if (!Has<ScorePlugin>(*plugin)) return;
   const std::string before = SavedBytes(sample.streams());
   for (const ShapeId shape : sample.builder().ShapeIds()) {
     const std::vector<NodeId> nodes = sample.Feasible(shape);
     if (nodes.size() < 2) continue;
     ScoreAll(*plugin, sample.builder().Context(shape), sample.cluster(), nodes);
   }
-  EXPECT_EQ(SavedBytes(sample.streams()) != before, plugin->score_draws());
+  const bool draws = At<ScorePlugin>(*plugin).score_draws();
+  EXPECT_EQ(SavedBytes(sample.streams()) != before, draws);
   // A score that draws must not be cached.
-  EXPECT_FALSE(plugin->score_draws() && plugin->score_is_cacheable());
+  EXPECT_FALSE(draws && ScoresByNode(*plugin));
 }
 
 TEST_P(PluginConformance, AKnownQueueOrderIsThatOfLess) {
   const Sample sample(1);
   const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
-  if (!Has(*plugin, kQueueSort) || plugin->queue_order() != QueueOrder::kByPriority) return;
+  const auto* const sort = dynamic_cast<const QueueSortPlugin*>(plugin.get());
+  if (sort == nullptr || sort->queue_order() != QueueOrder::kByPriority) return;
   Random random(6, "queue order");
   std::vector<QueuedPod> pods;
   for (uint64_t i = 0; i < 60; ++i) {
@@ -285,7 +321,7 @@ TEST_P(PluginConformance, AKnownQueueOrderIsThatOfLess) {
     for (const QueuedPod& b : pods) {
       const bool by_key = std::make_tuple(-a.priority, a.queued_at, a.sequence) <
                           std::make_tuple(-b.priority, b.queued_at, b.sequence);
-      ASSERT_EQ(plugin->Less(a, b), by_key);
+      ASSERT_EQ(sort->Less(a, b), by_key);
     }
   }
 }
@@ -294,7 +330,7 @@ TEST_P(PluginConformance, AKnownQueueOrderIsThatOfLess) {
 TEST_P(PluginConformance, AnOldPluginScoresAChangedClusterLikeANewOne) {
   Sample sample(77);
   const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
-  if (!Has(*plugin, kScore) || !plugin->score_is_cacheable()) return;
+  if (!ScoresByNode(*plugin)) return;
   ClusterBuilder& builder = sample.builder();
   std::vector<PodId> placed;
   for (int step = 0; step < 120; ++step) {
@@ -322,8 +358,8 @@ TEST_P(PluginConformance, OrderPreservingNormalisationKeepsOrderAndTies) {
   for (uint64_t seed = 1; seed <= kSamples; ++seed) {
     Sample sample(seed);
     const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
-    if (!Has(*plugin, kScore)) return;
-    if (plugin->normalize(sample.cluster()) != Normalize::kOrderPreserving) return;
+    if (!Has<ScorePlugin>(*plugin)) return;
+    if (At<ScorePlugin>(*plugin).normalize(sample.cluster()) != Normalize::kOrderPreserving) return;
     std::vector<std::vector<int64_t>> raws;
     for (const ShapeId shape : sample.builder().ShapeIds()) {
       raws.push_back(ScoreAll(*plugin, sample.builder().Context(shape), sample.cluster(),
@@ -335,7 +371,8 @@ TEST_P(PluginConformance, OrderPreservingNormalisationKeepsOrderAndTies) {
       for (int i = 0; i < 40; ++i) raws.back().push_back(static_cast<int64_t>(random.Below(range)));
     }
     for (const std::vector<int64_t>& raw : raws) {
-      const std::vector<int64_t> scores = Normalized(*plugin, raw);
+      const std::vector<int64_t> scores =
+          Normalized(*plugin, std::vector<NodeId>(raw.size(), NodeId(size_t{0})), raw);
       for (size_t i = 0; i < raw.size(); ++i) {
         for (size_t j = 0; j < raw.size(); ++j) {
           ASSERT_EQ(raw[i] < raw[j], scores[i] < scores[j]) << raw[i] << " and " << raw[j];
@@ -360,7 +397,7 @@ TEST_P(PluginConformance, StateSurvivesSaveAndLoad) {
     }
     return all;
   };
-  const bool comparable = Has(*plugin, kScore) && plugin->score_is_cacheable();
+  const bool comparable = ScoresByNode(*plugin);
   if (comparable) score_all(*plugin);
   const std::string bytes = SavedBytes(*plugin);
   const std::unique_ptr<Plugin> loaded = sample.MakePlugin(GetParam());
@@ -507,8 +544,8 @@ TEST_P(PolicyConformance, ResolvesToAProfile) {
   } else {
     EXPECT_EQ(profile.allocator().name(), (*policy)->allocator);
   }
-  EXPECT_EQ(profile.plugins_at(kQueueSort).size(), 1u);
-  EXPECT_EQ(profile.plugins_at(kBind).size(), 1u);
+  EXPECT_EQ(profile.queue_sorts().size(), 1u);
+  EXPECT_EQ(profile.binds().size(), 1u);
   std::vector<std::string> filters;
   std::vector<std::string> reasons;
   std::vector<ReasonKind> kinds;
@@ -525,7 +562,7 @@ TEST_P(PolicyConformance, ResolvesToAProfile) {
                                        "NodeResourcesFit",  "GpuShareFit",     "GroupLimit"};
   // A score plugin may be a filter, too.
   for (const Profile::ScoreEntry& entry : profile.scores()) {
-    if ((entry.plugin->points() & kFilter) != 0) expected.emplace_back(entry.plugin->name());
+    if (Has<FilterPlugin>(*entry.plugin)) expected.emplace_back(entry.plugin->name());
   }
   EXPECT_EQ(filters, expected);
   EXPECT_EQ(profile.reasons(), reasons);

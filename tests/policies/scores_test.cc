@@ -37,7 +37,7 @@ using Scores = std::vector<int64_t>;
 using Verdicts = std::vector<ReasonIndex>;
 using Sets = std::vector<DeviceSet>;
 
-Verdicts VerdictsOf(const Plugin& plugin, ClusterBuilder& builder, const PodShape& shape) {
+Verdicts VerdictsOf(const FilterPlugin& plugin, ClusterBuilder& builder, const PodShape& shape) {
   const ShapeId id = builder.AddShape(shape);
   const std::vector<NodeId> nodes = builder.NodeIds();
   Verdicts verdicts(nodes.size(), kFits);
@@ -92,7 +92,7 @@ TEST(BestFitTest, ScoresWhatIsLeftInUnitsOfALargeNode) {
   EXPECT_EQ(raw, (Scores{72, 4, 42}));
   // (72 - 4) 100 / 68 = 100; 0; (42 - 4) 100 / 68 = 55.88.
   Scores scores = raw;
-  plugin.NormalizeScore(absl::MakeSpan(scores));
+  plugin.NormalizeScore(std::vector<NodeId>(scores.size()), absl::MakeSpan(scores));
   EXPECT_EQ(scores, (Scores{100, 0, 55}));
   // The whole of a large node: x = 0.
   const ShapeId whole = builder.AddShape(TestShape(128000, 8));
@@ -106,10 +106,10 @@ TEST(BestFitTest, ScoresWhatIsLeftInUnitsOfALargeNode) {
 TEST(BestFitTest, EqualScoresAllBecomeZero) {
   BestFit plugin;
   Scores scores = {37, 37, 37};
-  plugin.NormalizeScore(absl::MakeSpan(scores));
+  plugin.NormalizeScore(std::vector<NodeId>(scores.size()), absl::MakeSpan(scores));
   EXPECT_EQ(scores, (Scores{0, 0, 0}));
   scores.clear();
-  plugin.NormalizeScore(absl::MakeSpan(scores));
+  plugin.NormalizeScore(std::vector<NodeId>(scores.size()), absl::MakeSpan(scores));
   EXPECT_EQ(scores, Scores());
 }
 

@@ -209,6 +209,8 @@ TEST(TidyRulesTest, ArrowsOfEveryRoom) {
        "sim/compare/b.h sim/explain/b.h sim/app/b.h"},
       {"sim/compare/a.cc", "sim/compare/b.h sim/run/b.h sim/scenario/b.h sim/record/b.h",
        "sim/explain/b.h sim/app/b.h traces/b.h"},
+      {"sim/kube/a.cc", "sim/kube/b.h sim/scenario/b.h sim/core/b.h policies/b.h traces/b.h",
+       "sim/run/b.h sim/explain/b.h sim/app/b.h"},
       {"sim/explain/a.cc",
        "sim/explain/b.h sim/run/b.h sim/scenario/b.h sim/record/b.h sim/dra/b.h",
        "sim/compare/b.h sim/app/b.h gui/view/b.h"},

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/check.h"
@@ -266,13 +267,14 @@ class VectorSource : public EventSource {
 };
 
 // The plugin's scores of all nodes, in order of creation.
-inline std::vector<int64_t> ScoresOf(Plugin& plugin, const ClusterBuilder& builder, ShapeId shape) {
+inline std::vector<int64_t> ScoresOf(ScorePlugin& plugin, const ClusterBuilder& builder,
+                                     ShapeId shape) {
   const std::vector<NodeId> nodes = builder.NodeIds();
   std::vector<int64_t> scores(nodes.size(), -1);
   plugin.Score(builder.Context(shape), builder.cluster(), nodes, absl::MakeSpan(scores));
   return scores;
 }
-inline std::vector<int64_t> ScoresOf(Plugin& plugin, ClusterBuilder& builder,
+inline std::vector<int64_t> ScoresOf(ScorePlugin& plugin, ClusterBuilder& builder,
                                      const PodShape& shape) {
   return ScoresOf(plugin, builder, builder.AddShape(shape));
 }

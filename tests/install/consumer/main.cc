@@ -11,10 +11,9 @@
 
 namespace {
 
-class LargestNode : public drasim::Plugin {
+class LargestNode : public drasim::ScorePlugin {
  public:
   absl::string_view name() const override { return "LargestNode"; }
-  uint32_t points() const override { return drasim::kScore; }
   void Score(const drasim::PodContext&, const drasim::ClusterState& cluster,
              absl::Span<const drasim::NodeId> nodes, absl::Span<int64_t> scores) override {
     for (size_t i = 0; i < nodes.size(); ++i) {
@@ -49,7 +48,9 @@ int main() {
   for (const char* name : {"BestFit", "LargestNode"}) {
     auto plugin = registry.MakePlugin(name, drasim::PolicyContext());
     if (!plugin.ok()) return 1;
-    (*plugin)->Score(pod, cluster, nodes, absl::MakeSpan(scores));
+    auto* const score = dynamic_cast<drasim::ScorePlugin*>(plugin->get());
+    if (score == nullptr) return 1;
+    score->Score(pod, cluster, nodes, absl::MakeSpan(scores));
     std::printf("%s %d %d\n", name, static_cast<int>(scores[0]), static_cast<int>(scores[1]));
   }
   return scores[0] == 8 && scores[1] == 64 ? 0 : 1;

@@ -57,10 +57,13 @@ inline const std::string& ClaimsManifest() { return TestText("ClaimsManifest"); 
 
 inline const std::string& ParametersManifest() { return TestText("ParametersManifest"); }
 
+inline const std::string& StorageManifest() { return TestText("StorageManifest"); }
+
 // All of them, in the order above.
 inline std::string EveryKind() {
   const std::vector<std::string> parts = {NodeManifest(),   PodManifest(),    GatedPodManifest(),
-                                          OwnersManifest(), ClaimsManifest(), ParametersManifest()};
+                                          OwnersManifest(), ClaimsManifest(), ParametersManifest(),
+                                          StorageManifest()};
   return absl::StrJoin(parts, "---\n");
 }
 

@@ -46,7 +46,7 @@ TEST(KubePositionsTest, FindsObjectsInListsAndInOneLine) {
                         R"("}})");
   };
   const std::string line =
-      absl::StrCat(R"({"apiVersion":"v1","kind":"List","items":[)", map("Service", "s"), ",",
+      absl::StrCat(R"({"apiVersion":"v1","kind":"List","items":[)", map("Secret", "s"), ",",
                    map("ConfigMap", "a"), ",", map("ConfigMap", "b"), "]}\n");
   KubePositions json = PositionsOf(line);
   EXPECT_EQ(json.Locate(0, "metadata.name"), absl::StrCat("f.yaml:1:", line.find("\"a\"") + 1));

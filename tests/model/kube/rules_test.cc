@@ -74,10 +74,10 @@ TEST(RequestOfPodTest, PodLevelRequestsReplaceAndOverheadComesOnTop) {
             (KubeAmounts{{"cpu", 2250}, {"example.com/a", 2}, {"memory", 1 << 20}}));
 }
 
-TEST(RequestOfPodTest, LimitsStandForMissingRequests) {
+TEST(RequestOfPodTest, LimitsAreTheApiServersBusiness) {
   EXPECT_EQ(RequestOf("containers: [{name: a, resources: {limits: {cpu: 2, nvidia.com/gpu: 1}, "
                       "requests: {cpu: 100m}}}]"),
-            (KubeAmounts{{"cpu", 100}, {"nvidia.com/gpu", 1}}));
+            (KubeAmounts{{"cpu", 100}}));
 }
 
 TEST(RequestOfPodTest, RoundsUpAfterAddingAndCutsWhatIsTooLarge) {
@@ -92,7 +92,8 @@ TEST(RequestOfPodTest, UncountedResourcesAreLeftOut) {
   EXPECT_EQ(RequestOf(absl::StrCat(
                 "containers: [",
                 Container("storage: 1, foo: 2, requests.example.com/a: 1, hugepages-2Mi: 4Mi, "
-                          "attachable-volumes-x: 1, example.kubernetes.io/b: 3"),
+                          "attachable-volumes-x: 1, example.kubernetes.io/b: 3, Example.com/c: 1, "
+                          "example.com/-: 1"),
                 "]")),
             (KubeAmounts{{"attachable-volumes-x", 1},
                          {"example.kubernetes.io/b", 3},
@@ -146,10 +147,9 @@ TEST(HostPortsTest, OfContainersAndSidecarsOnly) {
     absl::StrAppend(&texts, HostPortText(port), " ");
   }
   EXPECT_EQ(texts, "8081/UDP 10.0.0.1:8083/TCP ");
-  EXPECT_EQ(HostPortsOf(SpecOf("hostNetwork: true, containers: [{name: a, ports: [{containerPort: "
-                               "80}]}]"))
-                .size(),
-            1u);
+  EXPECT_THAT(HostPortsOf(SpecOf("hostNetwork: true, containers: [{name: a, ports: "
+                                 "[{containerPort: 80}]}]")),
+              IsEmpty());
 }
 
 // nodeports/node_ports_test.go: addresses overlap with 0.0.0.0, protocols do not.

@@ -235,6 +235,7 @@ class RandomObjects {
     const auto& type = *message->GetDescriptor();
     for (int i = 0; i < type.field_count(); ++i) {
       const FieldDescriptor& field = *type.field(i);
+      if (field.options().GetExtension(proto::kube::derived)) continue;
       const bool is_message = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
       if (random_.Below(3) == 0 || (is_message && depth > 6)) continue;
       const uint64_t count = field.is_repeated() ? random_.Below(4) : 1;

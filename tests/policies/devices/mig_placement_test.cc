@@ -122,7 +122,7 @@ class Rig {
     EXPECT_EQ(decision.grants.size(), instances);
     cluster_.Assume(pod, decision.node, decision.devices, decision.grants);
     for (const auto& profile : profiles_) {
-      for (Plugin* const plugin : profile->plugins_at(kReserve)) {
+      for (ReservePlugin* const plugin : profile->reserves()) {
         EXPECT_EQ(plugin->Reserve(context, cluster_, decision.node).code, StepCode::kSuccess);
       }
     }

@@ -15,6 +15,7 @@
 #include "policies/framework/plugin.h"
 #include "policies/plugins/resource_scores.h"
 #include "tests/testing/cluster_builder.h"
+#include "tests/testing/plugin_rig.h"
 
 namespace drasim {
 namespace balanced_allocation_test {
@@ -108,6 +109,50 @@ TEST(BalancedAllocationTest, PodsThatAskForNothingScoredGetZeroEverywhere) {
   EXPECT_EQ(ScoresOf(plugin, builder, MakePod(0, 0)), (Scores{0, 0}));
   EXPECT_EQ(ScoresOf(plugin, builder, MakePod(0, 0, 2)), (Scores{0, 0}));
   EXPECT_EQ(ScoresOf(plugin, builder, MakePod(0, 1)), (Scores{99, 75}));
+}
+
+TEST(BalancedAllocationTest, PreScoreSkipsPodsThatAskForNothingScored) {
+  NodeResourcesBalancedAllocation plugin(WithGpu());
+  ClusterBuilder builder;
+  builder.AddNode(MakeNode("a", 1000, 1000));
+  EXPECT_EQ(PreScoreResult(plugin, builder, MakePod(0, 0)).code, StepCode::kSkip);
+  EXPECT_EQ(PreScoreResult(plugin, builder, MakePod(1, 0)).code, StepCode::kSuccess);
+  EXPECT_EQ(PreScoreResult(plugin, builder, MakePod(0, 1)).code, StepCode::kSuccess);
+  // Whether any node has it does not matter.
+  EXPECT_EQ(PreScoreResult(plugin, builder, MakePod(0, 0, 1)).code, StepCode::kSuccess);
+  // Amounts that only scores of other plugins assume do not count.
+  PodShape assumed = MakePod(0, 0);
+  assumed.scored.given = true;
+  assumed.scored.cpu_milli = 100;
+  EXPECT_EQ(PreScoreResult(plugin, builder, assumed).code, StepCode::kSkip);
+}
+
+// The formula of 1.36 on the rows of upstream's test for one term, with what the node held before.
+TEST(BalancedAllocationTest, TwoTermsScoreTheImprovement) {
+  struct Row {
+    int64_t cpu, memory, node_cpu, node_memory, cpu_before, memory_before, score;
+  };
+  for (const Row& row :
+       {Row{3000, 5000, 4000, 10000, 0, 0, 68}, Row{3000, 5000, 6000, 10000, 0, 0, 75},
+        Row{6000, 5000, 10000, 20000, 3000, 0, 73}, Row{6000, 10000, 10000, 20000, 3000, 5000, 74},
+        Row{6000, 10000, 10000, 50000, 3000, 5000, 70}, Row{6000, 0, 6000, 10000, 3000, 0, 62},
+        Row{6000, 5000, 6000, 10000, 3000, 5000, 62},
+        // From 50 to 100, and back.
+        Row{1000, 1000, 1000, 1000, 1000, 0, 100}}) {
+    SCOPED_TRACE(
+        absl::StrCat(row.cpu, " ", row.memory, " of ", row.node_cpu, " ", row.node_memory));
+    NodeResourcesBalancedAllocation plugin(CpuAndMemory(), /*two_terms=*/true);
+    ClusterBuilder builder;
+    const NodeId node = builder.AddNode(MakeNode("n", row.node_cpu, row.node_memory));
+    builder.Place(builder.AddShape(MakePod(row.cpu_before, row.memory_before)), node);
+    EXPECT_EQ(ScoresOf(plugin, builder,
+                       MakePod(row.cpu - row.cpu_before, row.memory - row.memory_before)),
+              Scores{row.score});
+  }
+  NodeResourcesBalancedAllocation plugin(CpuAndMemory(), /*two_terms=*/true);
+  ClusterBuilder builder;
+  builder.AddNode(MakeNode("n", 1000, 1000));
+  EXPECT_EQ(ScoresOf(plugin, builder, MakePod(1000, 0)), Scores{50});
 }
 
 TEST(BalancedAllocationTest, SharesEndAtOne) {

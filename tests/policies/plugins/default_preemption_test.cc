@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,12 +13,15 @@
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/check.h"
+#include "model/cluster_objects.h"
 #include "model/cluster_state.h"
 #include "model/device_set.h"
 #include "model/event_source.h"
 #include "model/job_table.h"
+#include "model/label_selector.h"
 #include "model/random.h"
 #include "policies/framework/plugin.h"
+#include "policies/framework/plugin_args.h"
 #include "tests/testing/cluster_builder.h"
 
 namespace drasim {
@@ -95,29 +99,34 @@ class PreemptionRig {
 class FakeHandle : public PostFilterHandle {
  public:
   FakeHandle(PreemptionRig* rig, ShapeId shape, std::vector<NodeId> candidates, uint64_t draw)
-      : rig_(rig), shape_(shape), candidates_(std::move(candidates)), draw_(draw) {}
+      : FakeHandle(&rig->cluster(), shape, std::move(candidates), draw) {
+    jobs_ = &rig->jobs();
+  }
+  // Without jobs.
+  FakeHandle(ClusterState* cluster, ShapeId shape, std::vector<NodeId> candidates, uint64_t draw)
+      : cluster_(cluster), shape_(shape), candidates_(std::move(candidates)), draw_(draw) {}
 
-  const ClusterState& cluster() const override { return rig_->cluster(); }
-  const JobTable& jobs() const override { return rig_->jobs(); }
+  const ClusterState& cluster() const override { return *cluster_; }
+  const JobTable* jobs() const override { return jobs_; }
   absl::Span<const NodeId> candidates() const override { return candidates_; }
   bool Fits(NodeId node) override {
     tried_.push_back(node);
-    return rig_->cluster().CanPlace(shape_, node, DeviceSet());
+    return cluster_->CanPlace(shape_, node, DeviceSet());
   }
   void Remove(PodId pod) override {
-    const bool bound = rig_->cluster().pod_phase(pod) == PodPhase::kBound;
-    removed_[pod] = {rig_->cluster().pod_node(pod), bound};
+    const bool bound = cluster_->pod_phase(pod) == PodPhase::kBound;
+    removed_[pod] = {cluster_->pod_node(pod), bound};
     if (bound) {
-      rig_->cluster().Evict(pod);
+      cluster_->Evict(pod);
     } else {
-      rig_->cluster().Forget(pod);
+      cluster_->Forget(pod);
     }
   }
   void Restore(PodId pod) override {
     const auto it = removed_.find(pod);
     DRASIM_CHECK(it != removed_.end());
-    rig_->cluster().Assume(pod, it->second.first, DeviceSet());
-    if (it->second.second) rig_->cluster().Bind(pod);
+    cluster_->Assume(pod, it->second.first, DeviceSet());
+    if (it->second.second) cluster_->Bind(pod);
     removed_.erase(it);
   }
   uint64_t Draw(uint64_t n) override {
@@ -125,6 +134,24 @@ class FakeHandle : public PostFilterHandle {
     ranges_.push_back(n);
     return draw_;
   }
+
+  // --- kube-scheduler's cycle in full ---
+  NodeId nominated_node() const override { return nominated_node_; }
+  bool IsUnresolvable(NodeId) const override { return unresolvable_; }
+  absl::Span<const PodId> NominatedOn(NodeId) const override { return nominees_; }
+  bool sorts_as_go() const override { return jobs_ == nullptr; }
+  bool wants_texts() const override { return jobs_ == nullptr; }
+  NodeStatus WhyNot() const override {
+    return {nullptr, StepCode::kReject, {"Insufficient cpu"}, tried_.back()};
+  }
+  PreemptionReport* report() override { return &report_; }
+
+  void SetNominated(NodeId node, bool unresolvable) {
+    nominated_node_ = node;
+    unresolvable_ = unresolvable;
+  }
+  void SetNominees(std::vector<PodId> pods) { nominees_ = std::move(pods); }
+  const PreemptionReport& reported() const { return report_; }
 
   const std::map<PodId, std::pair<NodeId, bool>>& removed() const { return removed_; }
   const std::vector<uint64_t>& ranges() const { return ranges_; }
@@ -138,13 +165,18 @@ class FakeHandle : public PostFilterHandle {
   }
 
  private:
-  PreemptionRig* rig_;
+  ClusterState* cluster_;
+  const JobTable* jobs_ = nullptr;
   ShapeId shape_;
   std::vector<NodeId> candidates_;
   uint64_t draw_;
   std::map<PodId, std::pair<NodeId, bool>> removed_;  // and whether it was bound
   std::vector<uint64_t> ranges_;
   std::vector<NodeId> tried_;
+  bool unresolvable_ = false;
+  NodeId nominated_node_;
+  std::vector<PodId> nominees_;
+  PreemptionReport report_;
 };
 
 // What a new pod may do about fitting on none of `nodes`, and the nodes that were tried.
@@ -228,7 +260,7 @@ std::vector<ChoiceRow> ChoiceRows() {
   };
 }
 
-TEST(PickOneNodeTest, FollowsTheRules) {
+TEST(BestCandidatesTest, FollowsTheRules) {
   for (const ChoiceRow& row : ChoiceRows()) {
     std::vector<Candidate> candidates;
     for (const PlainNode& node : row.nodes) {
@@ -243,15 +275,15 @@ TEST(PickOneNodeTest, FollowsTheRules) {
       }
       candidates.push_back(candidate);
     }
-    EXPECT_EQ(PickOneNode(candidates), row.chosen) << row.name;
+    EXPECT_EQ(BestCandidates(candidates).front(), row.chosen) << row.name;
   }
 }
 
-TEST(PickOneNodeTest, ThePriorityOfTheTopVictimOutweighsTheRest) {
+TEST(BestCandidatesTest, ThePriorityOfTheTopVictimOutweighsTheRest) {
   std::vector<Candidate> candidates(2);
   candidates[0].victims = {{PodId(), kMid + 1, SimTime(9)}};
   candidates[1].victims = {{PodId(), kMid, SimTime(1)}, {PodId(), kMid, SimTime(1)}};
-  EXPECT_EQ(PickOneNode(candidates), 1u);
+  EXPECT_EQ(BestCandidates(candidates), (std::vector<size_t>{1}));
 }
 
 TEST(DefaultPreemptionTest, ChoosesTheNodeByTheRules) {
@@ -374,7 +406,11 @@ TEST(DefaultPreemptionTest, NodesThatCannotBeHelpedAreNotChosen) {
   const Outcome outcome = Preempt(rig, 3000, kHigh, {small, held, idle, good});
   EXPECT_EQ(outcome.result.nominated, good);
   EXPECT_EQ(outcome.result.victims, (std::vector<PodId>{rig.Pod(victim, 0)}));
-  ExpectNothingDone(Preempt(rig, 3000, kHigh, {small, held, idle}).result);
+  const PostFilterResult none = Preempt(rig, 3000, kHigh, {small, held, idle}).result;
+  EXPECT_EQ(none.code, StepCode::kError);
+  EXPECT_TRUE(none.keeps_nomination);
+  EXPECT_EQ(none.message, "preemption: expected at least one victim pod on node \"node-2\"");
+  EXPECT_TRUE(none.victims.empty());
 }
 
 // ---- Gangs ----
@@ -460,6 +496,212 @@ TEST(DefaultPreemptionTest, StopsWhenThereAreEnoughCandidates) {
   EXPECT_EQ(nominated(75), nodes[130]);
   // One further, and node 30 is the hundredth.
   EXPECT_EQ(nominated(76), nodes[30]);
+}
+
+// ---- Pods for themselves, budgets, words ----
+
+// Pods of one label, `app`, on one node with a CPU each, and a pod of high priority that waits.
+class PodsRig {
+ public:
+  explicit PodsRig(int64_t cpus) : node_(builder_.AddNode(TestNode("n1", cpus * 1000, 0))) {}
+
+  PodId AddPod(const std::string& name, int32_t priority, int64_t started,
+               const std::string& app = "") {
+    PodShape shape = TestShape(1000, 0);
+    shape.identity.ns = "default";
+    if (!app.empty()) shape.identity.labels = {{"app", app}};
+    const ShapeId id = builder_.AddShape(shape);
+    const PodId pod = cluster().AddPod(absl::StrCat("default/", name), id, priority, SimTime());
+    cluster().Assume(pod, node_, DeviceSet());
+    cluster().Bind(pod);
+    cluster().SetPodStart(pod, SimTime(started));
+    return pod;
+  }
+  void AddBudget(const std::string& app, int32_t allowed, std::vector<std::string> disrupted = {}) {
+    DisruptionBudget budget;
+    budget.ns = "default";
+    budget.selector.given = true;
+    if (!app.empty()) budget.selector.requirements = {{"app", SelectorOperator::kIn, {app}}};
+    budget.disruptions_allowed = allowed;
+    budget.disrupted_pods = std::move(disrupted);
+    cluster().ChangeObjects().budgets.push_back(budget);
+  }
+
+  // A waiting pod that needs so many CPUs.
+  FakeHandle MakeHandle(int64_t cpus, int32_t priority) {
+    PodShape shape = TestShape(cpus * 1000, 0);
+    shape.constraints.never_preempts = never_preempts_;
+    wanted_ = builder_.AddShape(shape);
+    waiting_ = cluster().AddPod("default/p", wanted_, priority, SimTime());
+    return FakeHandle(&cluster(), wanted_, {node_}, 0);
+  }
+  PostFilterResult Run(FakeHandle& handle, DefaultPreemptionArgs args = {}) {
+    PodContext pod = builder_.Context(wanted_);
+    pod.pod = waiting_;
+    PostFilterResult result = DefaultPreemption(args).PostFilter(pod, handle);
+    EXPECT_TRUE(handle.removed().empty());
+    EXPECT_TRUE(cluster().CheckInvariants().ok());
+    return result;
+  }
+  PostFilterResult Preempt(int64_t cpus, int32_t priority = kHigh) {
+    FakeHandle handle = MakeHandle(cpus, priority);
+    PostFilterResult result = Run(handle);
+    report_ = handle.reported();
+    return result;
+  }
+
+  void set_never_preempts() { never_preempts_ = true; }
+  void SetShape(PodId pod, const PodShape& shape) {
+    cluster().SetPodShape(pod, builder_.AddShape(shape));
+  }
+  ClusterState& cluster() { return builder_.cluster(); }
+  NodeId node() const { return node_; }
+  const PreemptionReport& report() const { return report_; }
+
+ private:
+  ClusterBuilder builder_;
+  NodeId node_;
+  ShapeId wanted_;
+  PodId waiting_;
+  bool never_preempts_ = false;
+  PreemptionReport report_;
+};
+
+TEST(PodPreemptionTest, PodsThatAViolatedBudgetProtectsAreSparedFirst) {
+  PodsRig rig(3);
+  rig.AddBudget("db", 1);
+  const PodId a = rig.AddPod("a", kLow, 1, "db");
+  const PodId b = rig.AddPod("b", kLow, 2, "db");
+  const PodId c = rig.AddPod("c", kMid, 3);
+  // The budget lets go of the first; the second would violate it, and so it stays before `c`.
+  EXPECT_EQ(rig.Preempt(2).victims, (std::vector<PodId>{c, a}));
+  EXPECT_EQ(rig.report().candidates[0].budget_violations, 0);
+  EXPECT_EQ(rig.Preempt(1).victims, (std::vector<PodId>{a}));
+  // Where one has to be violated, the victims are in order of importance again.
+  EXPECT_EQ(rig.Preempt(3).victims, (std::vector<PodId>{c, a, b}));
+  EXPECT_EQ(rig.report().candidates[0].budget_violations, 1);
+}
+
+TEST(PodPreemptionTest, BudgetsThatDoNotCount) {
+  PodsRig rig(2);
+  rig.AddBudget("", 0);           // selects all: none, in 1.34
+  rig.AddBudget("web", 0);        // of others
+  rig.AddBudget("db", 0, {"b"});  // already counted
+  const PodId a = rig.AddPod("a", kLow, 1);
+  const PodId b = rig.AddPod("b", kLow, 2, "db");
+  EXPECT_EQ(rig.Preempt(2).victims, (std::vector<PodId>{a, b}));
+  EXPECT_EQ(rig.report().candidates[0].budget_violations, 0);
+}
+
+TEST(PodPreemptionTest, EveryMatchingBudgetShrinks) {
+  PodsRig rig(3);
+  rig.AddBudget("db", 0);
+  rig.AddBudget("db", 1);
+  rig.AddPod("a", kLow, 1, "db");
+  rig.AddPod("b", kLow, 2, "db");
+  rig.AddPod("c", kLow, 3);
+  rig.Preempt(3);
+  EXPECT_EQ(rig.report().candidates[0].budget_violations, 2);
+}
+
+TEST(PodPreemptionTest, ViolatedBudgetsOutweighPriorities) {
+  std::vector<Candidate> candidates(3);
+  candidates[0] = {NodeId(0u), {{PodId(), kLow, SimTime(1)}}, 1};
+  candidates[1] = {NodeId(1u), {{PodId(), kMid, SimTime(1)}}, 0};
+  candidates[2] = {NodeId(2u), {{PodId(), kMid, SimTime(1)}}, 0};
+  EXPECT_EQ(BestCandidates(candidates), (std::vector<size_t>{1, 2}));
+}
+
+// The answer of kube-scheduler 1.34.1: its sort is unstable above twelve elements.
+TEST(PodPreemptionTest, EqualPodsStandAsGoLeavesThem) {
+  PodsRig rig(20);
+  const int64_t starts[] = {40, 38, 36, 39, 37};
+  std::vector<PodId> pods;
+  for (int i = 0; i < 20; ++i) {
+    pods.push_back(rig.AddPod(absl::StrCat("e", i), i % 3, starts[i % 5]));
+  }
+  EXPECT_EQ(rig.Preempt(5).victims,
+            (std::vector<PodId>{pods[6], pods[18], pods[3], pods[0], pods[15]}));
+}
+
+TEST(PodPreemptionTest, PodsWithoutAStartGoFirst) {
+  PodsRig rig(2);
+  const PodId a = rig.AddPod("a", kLow, std::numeric_limits<int64_t>::max());
+  rig.AddPod("b", kLow, 5);
+  EXPECT_EQ(rig.Preempt(1).victims, (std::vector<PodId>{a}));
+}
+
+TEST(PodPreemptionTest, SaysWhyItDoesNotHelp) {
+  PodsRig rig(2);
+  rig.AddPod("a", kHigh, 1);
+  PostFilterResult result = rig.Preempt(2);
+  EXPECT_EQ(result.code, StepCode::kReject);
+  EXPECT_FALSE(result.keeps_nomination);
+  EXPECT_EQ(result.message,
+            "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.");
+  ASSERT_EQ(rig.report().rejected.size(), 1u);
+  EXPECT_EQ(rig.report().rejected[0].code, StepCode::kUnresolvable);
+  rig.AddPod("b", kLow, 1);
+  result = rig.Preempt(2);
+  EXPECT_EQ(result.message, "preemption: 0/1 nodes are available: 1 Insufficient cpu.");
+  EXPECT_EQ(rig.report().potential, (std::vector<NodeId>{rig.node()}));
+}
+
+TEST(PodPreemptionTest, PodsThatNeverPreempt) {
+  PodsRig rig(1);
+  rig.AddPod("a", kLow, 1);
+  rig.set_never_preempts();
+  const PostFilterResult result = rig.Preempt(1);
+  EXPECT_EQ(result.code, StepCode::kReject);
+  EXPECT_TRUE(result.keeps_nomination);
+  EXPECT_EQ(result.message, "preemption: not eligible due to preemptionPolicy=Never.");
+  EXPECT_FALSE(rig.report().eligible);
+}
+
+TEST(PodPreemptionTest, APodWaitsForVictimsOnItsNominatedNode) {
+  PodsRig rig(2);
+  const PodId leaving = rig.AddPod("a", kLow, 1);
+  rig.AddPod("b", kLow, 2);
+  const auto leave = [&](bool by_preemption) {
+    PodShape shape = rig.cluster().pod_shape(leaving);
+    shape.identity.terminating = true;
+    shape.identity.preempted = by_preemption;
+    rig.SetShape(leaving, shape);
+  };
+  const auto run = [&](bool unresolvable) {
+    FakeHandle handle = rig.MakeHandle(2, kHigh);
+    handle.SetNominated(rig.node(), unresolvable);
+    return rig.Run(handle);
+  };
+  leave(false);
+  EXPECT_EQ(run(false).code, StepCode::kSuccess);
+  leave(true);
+  const PostFilterResult result = run(false);
+  EXPECT_EQ(result.code, StepCode::kReject);
+  EXPECT_TRUE(result.keeps_nomination);
+  EXPECT_EQ(result.message,
+            "preemption: not eligible due to a terminating pod on the nominated node.");
+  EXPECT_EQ(run(true).code, StepCode::kSuccess);
+}
+
+TEST(PodPreemptionTest, NomineesOfLowerPriorityLoseTheNode) {
+  PodsRig rig(1);
+  rig.AddPod("a", kLow, 1);
+  FakeHandle handle = rig.MakeHandle(1, kHigh);
+  const ShapeId shape = rig.cluster().pod_shape_id(PodId(0u));
+  const PodId lower = rig.cluster().AddPod("default/l", shape, kMid, SimTime());
+  const PodId equal = rig.cluster().AddPod("default/e", shape, kHigh, SimTime());
+  handle.SetNominees({equal, lower});
+  EXPECT_EQ(rig.Run(handle).cleared_nominations, (std::vector<PodId>{lower}));
+}
+
+TEST(CandidatesToFindTest, FollowsTheArguments) {
+  DefaultPreemptionArgs args;
+  args.min_candidate_nodes_percentage = 50;
+  args.min_candidate_nodes_absolute = 3;
+  EXPECT_EQ(CandidatesToFind(2, args), 2);
+  EXPECT_EQ(CandidatesToFind(6, args), 3);
+  EXPECT_EQ(CandidatesToFind(20, args), 10);
 }
 
 // ---- Against a naive program ----
@@ -581,7 +823,8 @@ TEST(DefaultPreemptionTest, EqualsANaiveProgram) {
     const PostFilterResult result =
         Preempt(rig, wanted, priority, rig.builder().NodeIds(), draw).result;
     if (candidates.empty()) {
-      ExpectNothingDone(result);
+      EXPECT_NE(result.code, StepCode::kSuccess);
+      EXPECT_TRUE(result.victims.empty());
       continue;
     }
     const size_t choice = OracleChoice(candidates);

@@ -52,16 +52,18 @@ PodShape MakePod(int64_t cpu, int64_t memory, const Amounts& extended = {}) {
 }
 
 // The score of a node that is alone in its cluster and empty.
-int64_t OnEmptyNode(Plugin&& plugin, const NodeSpec& node, const PodShape& shape) {
+int64_t OnEmptyNode(ScorePlugin&& plugin, const NodeSpec& node, const PodShape& shape) {
   ClusterBuilder builder;
   builder.AddNode(node);
   return ScoresOf(plugin, builder, shape)[0];
 }
 
-std::unique_ptr<Plugin> MakePlugin(const std::string& name, const PolicyContext& context) {
+std::unique_ptr<ScorePlugin> MakePlugin(const std::string& name, const PolicyContext& context) {
   absl::StatusOr<std::unique_ptr<Plugin>> made = TestRegistry().MakePlugin(name, context);
   DRASIM_CHECK(made.ok());
-  return *std::move(made);
+  auto* const score = dynamic_cast<ScorePlugin*>(made->release());
+  DRASIM_CHECK(score != nullptr);
+  return std::unique_ptr<ScorePlugin>(score);
 }
 
 // What LeastAllocated, MostAllocated, RequestedToCapacityRatio and PackingExtender say.
@@ -123,6 +125,43 @@ TEST(ResourceScoresTest, PodsThatAskForNoneCountAHundredMilliAnd200Mebibytes) {
   builder.cluster().Finish(silent);
   // (250 + 100) and (100 + 200): 35 % and 30 %.
   EXPECT_EQ(ScoresOf(most, builder, MakePod(0, 0)), Scores{32});
+}
+
+TEST(ResourceScoresTest, PodsWithContainersCountAsTheseAdd) {
+  ClusterBuilder builder;
+  const NodeId node = builder.AddNode(MakeNode(1000, 1000 * kMib, {{"example.com/x", 10}}));
+  PodShape pod = MakePod(0, 0, {{"example.com/x", 8}});
+  pod.scored.given = true;
+  pod.scored.cpu_milli = 300;
+  pod.scored.memory_bytes = 600 * kMib;
+  pod.scored.resident_cpu_milli = 100;
+  pod.scored.resident_memory_bytes = 200 * kMib;
+  pod.scored.extended = {{"example.com/x", 2}};
+  LeastAllocated least({{"cpu", 1}});
+  MostAllocated both(CpuAndMemory());
+  MostAllocated x({{"example.com/x", 1}});
+  EXPECT_EQ(ScoresOf(least, builder, pod), Scores{70});
+  EXPECT_EQ(ScoresOf(both, builder, pod), Scores{45});
+  EXPECT_EQ(ScoresOf(x, builder, pod), Scores{20});
+  // On the node it counts by its other amounts, and by its whole request of what is only counted:
+  // 100 + 300 of 1000, 200 + 600 of 1000, 8 + 2 of 10.
+  builder.Place(builder.AddShape(pod), node);
+  EXPECT_EQ(ScoresOf(least, builder, pod), Scores{60});
+  EXPECT_EQ(ScoresOf(both, builder, pod), Scores{60});
+  EXPECT_EQ(ScoresOf(x, builder, pod), Scores{100});
+  // A request that is there and zero.
+  pod.scored.cpu_milli = 0;
+  EXPECT_EQ(ScoresOf(least, builder, pod), Scores{90});
+}
+
+TEST(ResourceScoresTest, ColumnsThatComeLaterAreFound) {
+  ClusterBuilder builder;
+  builder.AddNode(MakeNode(1000, 1000));
+  MostAllocated most({{"example.com/x", 1}});
+  const PodShape pod = MakePod(1, 1, {{"example.com/x", 1}});
+  EXPECT_EQ(ScoresOf(most, builder, pod), Scores{0});
+  builder.AddNode(MakeNode(1000, 1000, {{"example.com/x", 4}}));
+  EXPECT_EQ(ScoresOf(most, builder, pod), (Scores{0, 25}));
 }
 
 TEST(ResourceScoresTest, WhatIsCountedBeyondCapacityIsFull) {
@@ -398,7 +437,7 @@ TEST(ResourceScoresDeathTest, PluginsCheckTheirOptions) {
 
 // Places the pods one after the other, each on the first of the best nodes that take it. Returns
 // the node of each, -1 for none.
-std::vector<int> PlaceInTurn(Plugin& plugin, ClusterBuilder& builder,
+std::vector<int> PlaceInTurn(ScorePlugin& plugin, ClusterBuilder& builder,
                              const std::vector<PodShape>& pods) {
   std::vector<int> placed;
   for (const PodShape& shape : pods) {
@@ -438,7 +477,7 @@ std::vector<int> PlaceOneOneTwo(const std::string& name, bool direct) {
     if (!direct) pod.request.extended = {{kGpu, gpus}};
     pods.push_back(pod);
   }
-  const std::unique_ptr<Plugin> plugin = MakePlugin(name, context);
+  const std::unique_ptr<ScorePlugin> plugin = MakePlugin(name, context);
   return PlaceInTurn(*plugin, builder, pods);
 }
 

@@ -242,11 +242,14 @@ struct HookScript {
   std::function<StepResult(const std::string& step, const PodContext& pod)> react;
 };
 
-class HookPlugin : public Plugin {
+class HookPlugin : public ScorePlugin,
+                   public ReservePlugin,
+                   public PermitPlugin,
+                   public PreBindPlugin,
+                   public PostBindPlugin {
  public:
   HookPlugin(std::string name, HookScript* script) : name_(std::move(name)), script_(script) {}
   absl::string_view name() const override { return name_; }
-  uint32_t points() const override { return kScore | kReserve | kPermit | kPreBind | kPostBind; }
   void Score(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
              absl::Span<int64_t> scores) override {
     for (int64_t& score : scores) score = 0;

@@ -143,17 +143,20 @@ TEST(EngineReplayTest, AFailedAttemptCostsThePlaceInTheQueue) {
 
 // Refuses the first pod before its time, at one point or another, and may offer help.
 struct GateScript {
-  uint32_t refuses_at = 0;  // kPreFilter, kPermit or nothing
+  enum class Point : uint8_t { kNone, kPreFilter, kPermit };
+  Point refuses_at = Point::kNone;
   int64_t opens_ns = 0;
   std::vector<StepResult> help;        // what PostFilter answers, call by call; then it gives up
   std::vector<int64_t> help_asked_ns;  // when PostFilter was called
 };
 
-class Gate : public Plugin {
+class Gate : public ScorePlugin,
+             public PreFilterPlugin,
+             public PostFilterPlugin,
+             public PermitPlugin {
  public:
   explicit Gate(GateScript* script) : script_(script) {}
   absl::string_view name() const override { return "Gate"; }
-  uint32_t points() const override { return kScore | kPreFilter | kPostFilter | kPermit; }
   std::vector<Reason> reasons() const override {
     return {{ReasonKind::kOther, "gate closed"}, {ReasonKind::kOther, "not now"}};
   }
@@ -162,10 +165,10 @@ class Gate : public Plugin {
     for (int64_t& score : scores) score = 0;
   }
   StepResult PreFilter(const PodContext& pod, const ClusterState&) override {
-    return Check(kPreFilter, pod, 1);
+    return Check(GateScript::Point::kPreFilter, pod, 1);
   }
   StepResult Permit(const PodContext& pod, const ClusterState&, NodeId) override {
-    return Check(kPermit, pod, 2);
+    return Check(GateScript::Point::kPermit, pod, 2);
   }
   PostFilterResult PostFilter(const PodContext& pod, PostFilterHandle&) override {
     const size_t call = script_->help_asked_ns.size();
@@ -178,7 +181,7 @@ class Gate : public Plugin {
   }
 
  private:
-  StepResult Check(uint32_t point, const PodContext& pod, ReasonIndex reason) const {
+  StepResult Check(GateScript::Point point, const PodContext& pod, ReasonIndex reason) const {
     StepResult result;
     if (script_->refuses_at != point || pod.pod.value() != 0) return result;
     if (pod.now >= SimTime(script_->opens_ns)) return result;
@@ -209,7 +212,7 @@ EngineScenario WithGate(RunMode mode, const Registry* registry) {
 
 TEST(EngineStepsTest, ARefusalOfPreFilterCountsForAllNodes) {
   GateScript script;
-  script.refuses_at = kPreFilter;
+  script.refuses_at = GateScript::Point::kPreFilter;
   script.opens_ns = 5;
   const Registry registry = GateRegistry(&script);
   EngineScenario s = WithGate(RunMode::kReplay, &registry);
@@ -222,7 +225,7 @@ TEST(EngineStepsTest, ARefusalOfPreFilterCountsForAllNodes) {
 
 TEST(EngineStepsTest, ARefusalOfPermitCountsForTheChosenNode) {
   GateScript script;
-  script.refuses_at = kPermit;
+  script.refuses_at = GateScript::Point::kPermit;
   script.opens_ns = 5;
   const Registry registry = GateRegistry(&script);
   EngineScenario s = WithGate(RunMode::kFill, &registry);
@@ -251,11 +254,82 @@ TEST(EngineStepsTest, PostFilterMayHaveAPodTriedAgainAfterItsIntents) {
   EXPECT_TRUE(script.help_asked_ns.empty());
 }
 
+// A pod per node, counted in PreFilter and in the trials after it. Skips pods of priority 0, and
+// allows pods of priority 7 only the second node.
+class OnePerNode : public PreFilterPlugin, public FilterPlugin {
+ public:
+  absl::string_view name() const override { return "OnePerNode"; }
+  std::vector<Reason> reasons() const override {
+    return {{ReasonKind::kOther, "node(s) had a pod"}};
+  }
+  Reach filter_reach() const override { return Reach::kCluster; }
+  StepResult PreFilter(const PodContext& pod, const ClusterState& cluster) override {
+    DRASIM_CHECK(kept_.empty());
+    StepResult result;
+    const int32_t priority = cluster.pod_priority(pod.pod);
+    if (priority == 0) result.code = StepCode::kSkip;
+    if (priority == 7) {
+      result.names_nodes = true;
+      result.nodes = {NodeId(size_t{1})};
+    }
+    // Left behind by the pod before, if this one is skipped.
+    pods_.assign(cluster.node_count(), 5);
+    if (priority == 0) return result;
+    for (size_t n = 0; n < pods_.size(); ++n) pods_[n] = cluster.pods_on(NodeId(n)).size();
+    return result;
+  }
+  void Filter(const PodContext&, const ClusterState&, absl::Span<const NodeId> nodes,
+              absl::Span<ReasonIndex> verdicts) const override {
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (verdicts[i] == kFits && pods_[nodes[i].value()] > 0) verdicts[i] = 1;
+    }
+  }
+  void BeginTrial() override { kept_.push_back(pods_); }
+  void EndTrial() override {
+    pods_ = kept_.back();
+    kept_.pop_back();
+  }
+  void OnPodAdded(const PodContext&, const ClusterState&, PodId, NodeId node) override {
+    ++pods_[node.value()];
+  }
+  void OnPodRemoved(const PodContext&, const ClusterState& cluster, PodId other,
+                    NodeId node) override {
+    EXPECT_FALSE(cluster.pod_node(other).valid());
+    --pods_[node.value()];
+  }
+
+ private:
+  std::vector<size_t> pods_;
+  std::vector<std::vector<size_t>> kept_;
+};
+
+TEST(EngineStepsTest, AFilterOfTheClusterKnowsWhatPreFilterSawAndWhatATrialChanged) {
+  Registry registry;
+  RegisterBuiltins(registry);
+  registry.AddPlugin("OnePerNode",
+                     [](const PolicyContext&) { return std::make_unique<OnePerNode>(); });
+  EngineScenario s = OneNode(RunMode::kReplay, 1);
+  s.nodes.clear();
+  for (const char* const name : {"n0", "n1", "n2"}) s.nodes.push_back(TestNode(name, 16000, 0));
+  s.shapes = {TestShape(1000, 0)};
+  s.identity_ranks = true;
+  s.registry = &registry;
+  s.plugins = {"OnePerNode", "DefaultPreemption"};
+  // a and b share n0, for the plugin skips them; b could not go elsewhere as cheaply. c and d go
+  // where no pod is. e may use n1 only and takes the place of c, which takes that of a and b.
+  s.pods = {{"a", 0, 0, kForever, 0},
+            {"b", 0, 1, kForever, 0},
+            {"c", 0, 2, kForever, 3},
+            {"d", 0, 3, kForever, 3},
+            {"e", 0, 4, kForever, 7}};
+  EXPECT_EQ(RunLines(s), Lines());
+}
+
 // PostFilter makes room where there is none. A pod that found its node and was rejected later has
 // no use for that: kube-scheduler does not run it then.
 TEST(EngineStepsTest, PostFilterIsOnlyForPodsThatFitNoNode) {
   GateScript script;
-  script.refuses_at = kPermit;
+  script.refuses_at = GateScript::Point::kPermit;
   script.opens_ns = 5;
   const Registry registry = GateRegistry(&script);
   EngineScenario s = WithGate(RunMode::kReplay, &registry);

@@ -49,20 +49,18 @@ std::string Saved(const KubernetesQueue& queue) {
 }
 
 // QueueSort of the youngest pod first, to see that the queue asks its plugin.
-class NewestFirst : public Plugin {
+class NewestFirst : public QueueSortPlugin {
  public:
   absl::string_view name() const override { return "NewestFirst"; }
-  uint32_t points() const override { return kQueueSort; }
   bool Less(const QueuedPod& a, const QueuedPod& b) const override {
     return a.sequence > b.sequence;
   }
 };
 
 // Calls most pods equal.
-class EvenFirst : public Plugin {
+class EvenFirst : public QueueSortPlugin {
  public:
   absl::string_view name() const override { return "EvenFirst"; }
-  uint32_t points() const override { return kQueueSort; }
   bool Less(const QueuedPod& a, const QueuedPod& b) const override {
     return a.pod.value() % 2 < b.pod.value() % 2;
   }
@@ -498,8 +496,8 @@ TEST_F(KubernetesQueueTest, ReturnToActiveCountsTheFailure) {
 // Of a thousand pods in one place most are removed, so that what they left behind is swept.
 TEST_F(KubernetesQueueTest, MassRemovalLeavesTheOrder) {
   const EvenFirst even_first{};
-  for (const Plugin* sort :
-       {static_cast<const Plugin*>(&sort_), static_cast<const Plugin*>(&even_first)}) {
+  for (const QueueSortPlugin* sort : {static_cast<const QueueSortPlugin*>(&sort_),
+                                      static_cast<const QueueSortPlugin*>(&even_first)}) {
     for (int place = 0; place < 3; ++place) {
       KubernetesQueue queue(sort, options_);
       for (uint32_t i = 0; i < 1000; ++i) queue.Add(Pod(i), Shape(0), 0, Sec(0));
@@ -584,7 +582,7 @@ class NaiveQueue {
     Place place = Place::kActive;
   };
 
-  NaiveQueue(const Plugin* sort, const KubernetesQueueOptions& options)
+  NaiveQueue(const QueueSortPlugin* sort, const KubernetesQueueOptions& options)
       : sort_(sort), options_(options) {}
 
   void Add(PodId id, ShapeId shape, int32_t priority, SimTime now) {
@@ -742,7 +740,7 @@ class NaiveQueue {
     }
   }
 
-  const Plugin* sort_;
+  const QueueSortPlugin* sort_;
   KubernetesQueueOptions options_;
   uint64_t next_sequence_ = 0;
 };
@@ -750,7 +748,7 @@ class NaiveQueue {
 // Takes random steps. `straight_` lives from the beginning; `resumed_` is loaded now and then.
 class Rig {
  public:
-  Rig(uint64_t seed, const Plugin* sort, const KubernetesQueueOptions& options)
+  Rig(uint64_t seed, const QueueSortPlugin* sort, const KubernetesQueueOptions& options)
       : random_(seed, "kubernetes_queue"),
         naive_(sort, options),
         straight_(sort, options),
@@ -953,10 +951,9 @@ class Rig {
 };
 
 // QueueSort by priority alone, behind another name: equal pods are many, and the plugin is asked.
-class PriorityOnly : public Plugin {
+class PriorityOnly : public QueueSortPlugin {
  public:
   absl::string_view name() const override { return "PriorityOnly"; }
-  uint32_t points() const override { return kQueueSort; }
   bool Less(const QueuedPod& a, const QueuedPod& b) const override {
     return a.priority > b.priority;
   }
@@ -973,7 +970,7 @@ KubernetesQueueOptions RandomOptions(Random& random) {
   return options;
 }
 
-void RunRandomHistories(const Plugin* sort) {
+void RunRandomHistories(const QueueSortPlugin* sort) {
   for (uint64_t seed = 1; seed <= SoakSeeds(10); ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     Random random(seed, "options");

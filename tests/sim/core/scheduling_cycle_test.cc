@@ -37,16 +37,15 @@ namespace scheduling_cycle_test {
 
 // Prefers the node with the least idle CPU by a normalisation that depends on all feasible nodes:
 // scaled to the largest raw score, then reversed, as most upstream plugins do it.
-class LeastIdleCpu : public Plugin {
+class LeastIdleCpu : public ScorePlugin {
  public:
   absl::string_view name() const override { return "LeastIdleCpu"; }
-  uint32_t points() const override { return kScore; }
   Normalize normalize(const ClusterState&) const override { return Normalize::kGeneral; }
   void Score(const PodContext&, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override {
     for (size_t i = 0; i < nodes.size(); ++i) scores[i] = cluster.node(nodes[i]).cpu_milli_idle;
   }
-  void NormalizeScore(absl::Span<int64_t> scores) const override {
+  void NormalizeScore(absl::Span<const NodeId>, absl::Span<int64_t> scores) const override {
     if (scores.empty()) return;
     const int64_t largest = *std::max_element(scores.begin(), scores.end());
     for (int64_t& s : scores) s = largest == 0 ? 100 : 100 - s * 100 / largest;
@@ -54,11 +53,10 @@ class LeastIdleCpu : public Plugin {
 };
 
 // Reads the clock and the other nodes, so that nothing may be remembered.
-class Moody : public Plugin {
+class Moody : public ScorePlugin {
  public:
   absl::string_view name() const override { return "Moody"; }
-  uint32_t points() const override { return kScore; }
-  bool score_is_cacheable() const override { return false; }
+  Reach score_reach() const override { return Reach::kCluster; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override {
     const auto mood = static_cast<uint64_t>(pod.now.ns() + cluster.totals().cpu_milli_allocated);
@@ -68,14 +66,89 @@ class Moody : public Plugin {
   }
 };
 
+// Skips pods without GPUs, whose raw scores would say something else.
+class OnlyGpus : public ScorePlugin {
+ public:
+  absl::string_view name() const override { return "OnlyGpus"; }
+  Normalize normalize(const ClusterState&) const override { return Normalize::kGeneral; }
+  StepResult PreScore(const PodContext& pod, const ClusterState&,
+                      absl::Span<const NodeId>) override {
+    StepResult result;
+    if (pod.shape->request.gpu_count == 0) result.code = StepCode::kSkip;
+    return result;
+  }
+  void Score(const PodContext&, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+             absl::Span<int64_t> scores) override {
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      scores[i] = (17 * int64_t{nodes[i].value()} + cluster.node(nodes[i]).pods_idle) % 101;
+    }
+  }
+  // By the node, too.
+  void NormalizeScore(absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) const override {
+    for (size_t i = 0; i < nodes.size(); ++i) scores[i] = (scores[i] + nodes[i].value()) % 101;
+  }
+};
+// The same without a normalisation.
+class OnlyGpusRaw : public OnlyGpus {
+ public:
+  Normalize normalize(const ClusterState&) const override { return Normalize::kNone; }
+  void NormalizeScore(absl::Span<const NodeId>, absl::Span<int64_t>) const override {}
+};
+
+// Keeps what PreScore saw for Score, and skips every third number of feasible nodes.
+class Crowd : public ScorePlugin {
+ public:
+  absl::string_view name() const override { return "Crowd"; }
+  Reach score_reach() const override { return Reach::kCluster; }
+  StepResult PreScore(const PodContext&, const ClusterState&,
+                      absl::Span<const NodeId> feasible) override {
+    feasible_ = static_cast<int64_t>(feasible.size());
+    StepResult result;
+    if (feasible_ % 3 == 0) result.code = StepCode::kSkip;
+    return result;
+  }
+  void Score(const PodContext&, const ClusterState&, absl::Span<const NodeId> nodes,
+             absl::Span<int64_t> scores) override {
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      scores[i] = (feasible_ * int64_t{nodes[i].value() + 1}) % 101;
+    }
+  }
+
+ private:
+  int64_t feasible_ = 0;
+};
+
+// Rejects the nodes with the most pods, unless all nodes have equally many.
+class Levelling : public FilterPlugin {
+ public:
+  absl::string_view name() const override { return "Levelling"; }
+  std::vector<Reason> reasons() const override {
+    return {{ReasonKind::kOther, "node(s) had the most pods"}};
+  }
+  Reach filter_reach() const override { return Reach::kCluster; }
+  void Filter(const PodContext&, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+              absl::Span<ReasonIndex> verdicts) const override {
+    size_t most = 0;
+    size_t fewest = std::numeric_limits<size_t>::max();
+    for (size_t n = 0; n < cluster.node_count(); ++n) {
+      most = std::max(most, cluster.pods_on(NodeId(n)).size());
+      fewest = std::min(fewest, cluster.pods_on(NodeId(n)).size());
+    }
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (verdicts[i] == kFits && most > fewest && cluster.pods_on(nodes[i]).size() == most) {
+        verdicts[i] = 1;
+      }
+    }
+  }
+};
+
 // Notes how many nodes each call of Score was given.
-class Counting : public Plugin {
+class Counting : public ScorePlugin {
  public:
   Counting(bool cacheable, std::vector<size_t>* batches)
       : cacheable_(cacheable), batches_(batches) {}
   absl::string_view name() const override { return "Counting"; }
-  uint32_t points() const override { return kScore; }
-  bool score_is_cacheable() const override { return cacheable_; }
+  Reach score_reach() const override { return cacheable_ ? Reach::kNode : Reach::kCluster; }
   void Score(const PodContext&, const ClusterState&, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override {
     batches_->push_back(nodes.size());
@@ -94,6 +167,10 @@ const Registry& CycleRegistry() {
     made->AddPlugin("LeastIdleCpu",
                     [](const PolicyContext&) { return std::make_unique<LeastIdleCpu>(); });
     made->AddPlugin("Moody", [](const PolicyContext&) { return std::make_unique<Moody>(); });
+    made->AddPlugin("OnlyGpus", [](const PolicyContext&) { return std::make_unique<OnlyGpus>(); });
+    made->AddPlugin("OnlyGpusRaw",
+                    [](const PolicyContext&) { return std::make_unique<OnlyGpusRaw>(); });
+    made->AddPlugin("Crowd", [](const PolicyContext&) { return std::make_unique<Crowd>(); });
     return made;
   }();
   return *registry;
@@ -120,7 +197,8 @@ class OwnProfile {
 };
 
 // kube-scheduler's cycle as plainly as possible: every filter on every node, every score plugin on
-// every feasible node, NormalizeScore per plugin, weighted sum, maximum, the first in rank.
+// every feasible node after PreScore, NormalizeScore per plugin, weighted sum, maximum, the first
+// in rank.
 Decision NaiveDecide(const Profile& profile, const ClusterState& cluster, const PodContext& pod,
                      const std::vector<uint32_t>& ranks, VerdictSummaryTable::Row* rejections) {
   std::vector<NodeId> feasible;
@@ -150,8 +228,9 @@ Decision NaiveDecide(const Profile& profile, const ClusterState& cluster, const 
   for (const Profile::ScoreEntry& entry : profile.scores()) {
     if (feasible.size() == 1) break;
     std::vector<int64_t> scores(feasible.size(), -1);
+    if (entry.plugin->PreScore(pod, cluster, feasible).code == StepCode::kSkip) continue;
     entry.plugin->Score(pod, cluster, feasible, absl::MakeSpan(scores));
-    entry.plugin->NormalizeScore(absl::MakeSpan(scores));
+    entry.plugin->NormalizeScore(feasible, absl::MakeSpan(scores));
     for (size_t i = 0; i < feasible.size(); ++i) totals[i] += entry.weight * scores[i];
   }
   int64_t best = std::numeric_limits<int64_t>::min();
@@ -302,6 +381,11 @@ TEST(SchedulingCycleTest, WeightedCombinationsEqualTheNaiveComputation) {
       {{"LeastIdleCpu", 3}, {"FGD", 2}, {"DotProductMergePod", 1}},
       {{"DotProduct", 5}, {"Random", 1}},
       {{"Moody", 1}},
+      {{"OnlyGpus", 1}},
+      {{"OnlyGpusRaw", 3}},
+      {{"OnlyGpusRaw", 3}, {"GpuPacking", 2}},
+      {{"OnlyGpus", 2}, {"Crowd", 1}, {"BestFit", 1}},
+      {{"Crowd", 1}},
       {{"Moody", 2}, {"BestFit", 5}, {"LeastIdleCpu", 1}, {"FGD", 1}},
       {{"BestFit", 1000000}, {"Random", 999999}, {"GpuPacking", 0}},
   };
@@ -366,6 +450,41 @@ WorkCounters Work(uint64_t decisions, uint64_t filtered, uint64_t scored, uint64
   work.nodes_scored = scored;
   work.cache_hits = hits;
   return work;
+}
+
+// The verdict about a node follows the other nodes, though nothing has changed on it.
+TEST(SchedulingCycleTest, AFilterThatLooksAtTheClusterIsAskedEveryTimeUnlessItSkips) {
+  ClusterBuilder builder;
+  for (int i = 0; i < 3; ++i) builder.AddNode(TestNode(absl::StrCat("n", i), 16000, 0));
+  const ShapeId shape = builder.AddShape(TestShape(1000, 0));
+  const PodContext pod = builder.Context(shape);
+  const ProfileParts parts({}, 1, SimDuration());
+  Profile profile = MakeTestProfile(TestRegistry(), "best-fit", {}, parts);
+  profile.AddPlugin(std::make_unique<Levelling>());
+  SchedulingCycle cycle(&profile, &builder.cluster(), {0, 1, 2}, true);
+  const auto take = [&] {
+    const NodeId node = cycle.Decide(pod).node;
+    if (node.valid()) builder.Place(shape, node, DeviceSet());
+    return node;
+  };
+  // BestFit alone would fill n0.
+  for (const size_t node : {0u, 1u, 2u, 0u, 1u}) EXPECT_EQ(take(), NodeId(node));
+  EXPECT_EQ(cycle.cluster_filters().size(), 1u);
+  VerdictSummaryTable::Row two;
+  two.nodes = 3;
+  two.rejected.emplace_back(static_cast<uint8_t>(profile.reasons().size()), 2);
+  cycle.Look(pod);
+  EXPECT_EQ(cycle.Rejections(shape), two);
+  const size_t filter = profile.filters().size() - 1;
+  cycle.BeginAttempt(~uint64_t{0}, nullptr);
+  EXPECT_TRUE(cycle.cluster_filters().empty());
+  EXPECT_TRUE(cycle.IsSkipped(filter));
+  // Filters of single nodes are asked all the same: their verdicts are kept.
+  EXPECT_FALSE(cycle.IsSkipped(0));
+  EXPECT_EQ(take(), NodeId(size_t{0}));
+  EXPECT_EQ(take(), NodeId(size_t{0}));
+  cycle.BeginAttempt(0, nullptr);
+  EXPECT_EQ(take(), NodeId(size_t{1}));
 }
 
 TEST(SchedulingCycleTest, TiesGoToTheSmallestRank) {

@@ -756,15 +756,17 @@ TEST(ManifestsOwnersTest, ObjectsThatMeanNothingHere) {
                         "apiVersion: resource.k8s.io/v1alpha2\nkind: PodSchedulingContext\n"
                         "metadata: {name: p}\n",
                         "apiVersion: resource.nvidia.com/v1beta1\nkind: GpuConfig\n",
-                        "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n"});
+                        "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n",
+                        "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n"});
   ASSERT_EQ(read.error, "");
   EXPECT_THAT(read.manifests.objects, IsEmpty());
   // What the reader says comes first.
   EXPECT_EQ(read.Warnings(),
-            "f3.yaml:2:7: kind: objects of the kind Service of v1 are not read: left out\n"
+            "f4.yaml:2:7: kind: objects of the kind Secret of v1 are not read: left out\n"
             "f0.yaml:2:7: kind: nodes are those of the scenario's cluster: left out\n"
             "f1.yaml:2:7: kind: made by the scheduler of the run: left out\n"
-            "f2.yaml:1:1: metadata.name: not given, so that nothing can refer to it: left out");
+            "f2.yaml:1:1: metadata.name: not given, so that nothing can refer to it: left out\n"
+            "f3.yaml:2:7: kind: not simulated: left out");
   const ReadTexts odd(
       {"apiVersion: resource.k8s.io/v1alpha2\nkind: ResourceClass\n"
        "metadata: {name: x}\ndriverName: d.example.com\nstructuredParameters: true\n",

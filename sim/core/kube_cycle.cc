@@ -1,0 +1,777 @@
+#include "sim/core/kube_cycle.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "model/check.h"
+#include "model/status_macros.h"
+#include "policies/framework/fit_error.h"
+#include "policies/framework/plugin.h"
+
+namespace drasim {
+namespace {
+
+constexpr ReasonIndex kUnknown = VerdictCache::kUnknown;
+
+// Nodes that are asked about together. Few at the end of a search, because those after the last
+// feasible one are asked in vain.
+constexpr size_t kLargestChunk = 256;
+constexpr size_t kSmallestChunk = 16;
+
+std::string MessageOf(const Plugin& plugin, const StepResult& result) {
+  if (!result.message.empty() || result.reason == kFits) return result.message;
+  return std::string(plugin.reasons()[result.reason - size_t{1}].text);
+}
+
+// "[NodeAffinity VolumeBinding]"
+std::string NamesText(absl::Span<const Plugin* const> plugins) {
+  std::vector<absl::string_view> names;
+  for (const Plugin* plugin : plugins) names.push_back(plugin->name());
+  std::sort(names.begin(), names.end());
+  return absl::StrCat("[", absl::StrJoin(names, " "), "]");
+}
+
+template <typename T>
+void SortByNode(std::vector<T>* list) {
+  std::stable_sort(list->begin(), list->end(),
+                   [](const T& a, const T& b) { return a.node < b.node; });
+}
+
+}  // namespace
+
+size_t NodesToFind(int32_t percentage, size_t nodes) {
+  constexpr size_t kLeast = 100;
+  if (nodes < kLeast) return nodes;
+  auto share = static_cast<size_t>(percentage);
+  if (percentage == 0) share = nodes / 125 >= 45 ? 5 : 50 - nodes / 125;
+  return std::max(kLeast, nodes * share / 100);
+}
+
+struct KubeCycle::ProfileState {
+  ProfileState(Profile* of, const ClusterState* cluster, const KubeCycleOptions& options)
+      : profile(of), cache(of, cluster, options.use_cache, options.cache_bytes) {
+    for (const PreFilterPlugin* plugin : of->pre_filters()) {
+      uint64_t bits = 0;
+      for (size_t f = 0; f < of->filters().size(); ++f) {
+        const Plugin* const filter = of->filters()[f].plugin;
+        if (filter == static_cast<const Plugin*>(plugin)) bits |= uint64_t{1} << f;
+      }
+      filters_of_pre.push_back(bits);
+    }
+    for (const ScorePlugin* plugin : of->pre_scores()) {
+      uint64_t bits = 0;
+      for (size_t p = 0; p < of->scores().size(); ++p) {
+        if (of->scores()[p].plugin == plugin) bits |= uint64_t{1} << p;
+      }
+      scores_of_pre.push_back(bits);
+    }
+  }
+
+  Profile* profile;
+  VerdictCache cache;
+  // The places of the same plugins at Filter and Score, as bits, by place at PreFilter and
+  // PreScore.
+  std::vector<uint64_t> filters_of_pre;
+  std::vector<uint64_t> scores_of_pre;
+};
+
+// One attempt, and scratch that outlives it to avoid allocation.
+struct KubeCycle::Attempt {
+  void Begin(ProfileState* of, const PodContext& context, bool message, AttemptDetail* details) {
+    state = of;
+    profile = of->profile;
+    pod = &context;
+    wants_message = message;
+    detail = details;
+    result = AttemptResult();
+    filters.reset();
+    column = nullptr;
+    skipped_filters = 0;
+    pre_filters_run = 0;
+    pre_rejection.reset();
+    has_subset = false;
+    naming.clear();
+    restrictions.clear();
+    restricts = false;
+    nominated_rejection.reset();
+    stopped = false;
+    feasible.clear();
+    rejected.clear();
+    statuses.clear();
+    skipped_scores = 0;
+  }
+
+  bool wants_texts() const { return wants_message || detail != nullptr; }
+  const AttemptFilters& Filters(ClusterState* cluster, const Nominator* nominator) {
+    if (!filters.has_value()) {
+      filters.emplace(profile, cluster, nominator, *pod, skipped_filters, wants_texts());
+    }
+    return *filters;
+  }
+
+  ProfileState* state = nullptr;
+  Profile* profile = nullptr;
+  const PodContext* pod = nullptr;
+  bool wants_message = false;
+  AttemptDetail* detail = nullptr;
+  AttemptResult result;
+  std::optional<AttemptFilters> filters;
+  VerdictCache::Column* column = nullptr;
+
+  // PreFilter.
+  uint64_t skipped_filters = 0;  // by place in the profile
+  size_t pre_filters_run = 0;
+  std::optional<NodeStatus> pre_rejection;
+  bool has_subset = false;
+  std::vector<NodeId> subset;         // ascending
+  std::vector<const Plugin*> naming;  // that gave subsets
+  std::vector<NodeRestriction> restrictions;
+  bool restricts = false;
+
+  // Filter.
+  absl::Span<const NodeId> nodes;  // to be searched
+  std::vector<NodeId> listed;
+  size_t to_find = 0;
+  bool stopped = false;  // one more than enough is feasible
+  std::vector<NodeId> feasible;
+  std::vector<RejectedNode> rejected;
+  std::vector<NodeStatus> statuses;  // of some of `rejected`
+  std::optional<RejectedNode> nominated_rejection;
+
+  // Score.
+  uint64_t skipped_scores = 0;
+  std::vector<int64_t> totals;  // beside `feasible`
+  std::vector<int64_t> scores;
+  std::vector<NodeId> best;
+
+  // Of a chunk.
+  std::vector<NodeId> chunk;
+  std::vector<ReasonIndex> verdicts;
+  std::vector<uint32_t> verdict_status;
+  std::vector<NodeId> asked;
+  std::vector<size_t> asked_places;
+  std::vector<ReasonIndex> asked_verdicts;
+};
+
+KubeCycle::KubeCycle(ClusterState* cluster, const Nominator* nominator, KubeCycleOptions options,
+                     uint64_t seed)
+    : cluster_(cluster),
+      nominator_(nominator),
+      options_(options),
+      ties_(seed, "kube ties"),
+      offsets_(seed, "kube preemption"),
+      attempt_(std::make_unique<Attempt>()) {}
+
+KubeCycle::~KubeCycle() = default;
+
+KubeCycle::ProfileState& KubeCycle::StateOf(Profile* profile) {
+  for (const std::unique_ptr<ProfileState>& state : states_) {
+    if (state->profile == profile) return *state;
+  }
+  states_.push_back(std::make_unique<ProfileState>(profile, cluster_, options_));
+  return *states_.back();
+}
+
+// --- PreFilter ---
+
+// False: the pod is rejected, or a plugin failed.
+bool KubeCycle::RunPreFilters(Attempt* a) {
+  const std::vector<PreFilterPlugin*>& plugins = a->profile->pre_filters();
+  const auto reject = [&](const Plugin* plugin, StepCode code, std::string text) {
+    a->pre_rejection = NodeStatus{plugin, code, {std::move(text)}, NodeId()};
+  };
+  for (size_t i = 0; i < plugins.size(); ++i) {
+    PreFilterPlugin& plugin = *plugins[i];
+    StepResult step = plugin.PreFilter(*a->pod, *cluster_);
+    ++a->pre_filters_run;
+    if (step.code == StepCode::kSkip) {
+      a->skipped_filters |= a->state->filters_of_pre[i];
+      if (a->detail != nullptr) a->detail->skipped_filters.push_back(&plugin);
+      continue;
+    }
+    // What rejects the pod without being final is remembered, and the others are asked as well.
+    if (step.code == StepCode::kReject) {
+      reject(&plugin, step.code, MessageOf(plugin, step));
+      continue;
+    }
+    if (step.code == StepCode::kUnresolvable) {
+      reject(&plugin, step.code, MessageOf(plugin, step));
+      a->naming.clear();
+      return false;
+    }
+    if (step.code != StepCode::kSuccess) {
+      a->result.outcome = AttemptResult::Outcome::kError;
+      a->result.message = absl::StrCat("running PreFilter plugin \"", plugin.name(),
+                                       "\": ", MessageOf(plugin, step));
+      return false;
+    }
+    if (!step.names_nodes) continue;
+    a->naming.push_back(&plugin);
+    if (!std::exchange(a->has_subset, true)) {
+      a->subset = std::move(step.nodes);
+      continue;
+    }
+    std::vector<NodeId> both;
+    std::set_intersection(a->subset.begin(), a->subset.end(), step.nodes.begin(), step.nodes.end(),
+                          std::back_inserter(both));
+    a->subset = std::move(both);
+    if (!a->subset.empty()) continue;
+    reject(
+        nullptr, StepCode::kUnresolvable,
+        absl::StrCat("node(s) didn't satisfy plugin(s) ", NamesText(a->naming), " simultaneously"));
+    return false;
+  }
+  return !a->pre_rejection.has_value();
+}
+
+// --- Filter ---
+
+// True: the node that preemption chose for the pod takes it.
+bool KubeCycle::TryNominatedNode(Attempt* a) {
+  if (!a->pod->pod.valid() || nominator_->empty()) return false;
+  const NodeId node = nominator_->NodeOf(a->pod->pod);
+  if (!node.valid() || !cluster_->node(node).available) return false;
+  NodeStatus why;
+  ReasonIndex reason = a->Filters(cluster_, nominator_).Judge(node, &why);
+  for (const NodeRestriction& restriction : a->restrictions) {
+    if (reason == kFits && !restriction.Passes(node)) reason = kUnknown;
+  }
+  if (reason == kFits) {
+    a->feasible.push_back(node);
+    return true;
+  }
+  RejectedNode& rejection = a->nominated_rejection.emplace(RejectedNode{node, reason, 0});
+  if (reason == kUnknown) return false;
+  a->statuses.push_back(std::move(why));
+  rejection.status = static_cast<uint32_t>(a->statuses.size());
+  return false;
+}
+
+void KubeCycle::ListNodes(Attempt* a) {
+  const absl::Span<const NodeId> all = cluster_->node_order();
+  a->nodes = all;
+  if (a->has_subset) {
+    a->listed.clear();
+    for (const NodeId node : a->subset) {
+      if (cluster_->node(node).available) a->listed.push_back(node);
+    }
+    // The order decides only where some nodes are not visited.
+    if (a->listed.size() > NodesToFind(a->profile->percentage_of_nodes(), a->listed.size())) {
+      a->listed.clear();
+      for (const NodeId node : all) {
+        if (std::binary_search(a->subset.begin(), a->subset.end(), node)) a->listed.push_back(node);
+      }
+    }
+    a->nodes = a->listed;
+  }
+  a->to_find = a->profile->scores().empty()
+                   ? 1
+                   : NodesToFind(a->profile->percentage_of_nodes(), a->nodes.size());
+}
+
+inline void KubeCycle::Visit(Attempt* a, NodeId node, ReasonIndex verdict, uint32_t status) {
+  if (verdict != kFits) {
+    a->rejected.push_back({node, verdict, status});
+  } else if (a->feasible.size() == a->to_find) {
+    a->stopped = true;
+  } else {
+    a->feasible.push_back(node);
+  }
+}
+
+// The verdicts of the nodes in `chunk`, where they do not follow from single nodes alone.
+void KubeCycle::JudgeChunk(Attempt* a) {
+  VerdictCache& cache = a->state->cache;
+  cache.AskVerdicts(*a->pod, a->chunk, a->column);
+  const size_t n = a->chunk.size();
+  a->verdicts.resize(n);
+  a->verdict_status.assign(n, 0);
+  for (size_t i = 0; i < n; ++i) a->verdicts[i] = a->column->verdict[a->chunk[i].value()];
+  const uint64_t asked = cache.cluster_filters() & ~a->skipped_filters;
+  const std::vector<Profile::FilterEntry>& filters = a->profile->filters();
+  for (size_t f = 0; asked >> f != 0; ++f) {
+    if ((asked >> f & 1) == 0) continue;
+    a->asked.clear();
+    a->asked_places.clear();
+    for (size_t i = 0; i < n; ++i) {
+      if (cache.filter_of(a->verdicts[i]) <= f) continue;
+      a->asked.push_back(a->chunk[i]);
+      a->asked_places.push_back(i);
+    }
+    if (a->asked.empty()) continue;
+    a->asked_verdicts.assign(a->asked.size(), kFits);
+    filters[f].plugin->Filter(*a->pod, *cluster_, a->asked, absl::MakeSpan(a->asked_verdicts));
+    for (size_t i = 0; i < a->asked.size(); ++i) {
+      if (a->asked_verdicts[i] == kFits) continue;
+      a->verdicts[a->asked_places[i]] =
+          static_cast<ReasonIndex>(filters[f].reason_base + a->asked_verdicts[i]);
+    }
+  }
+  const bool any_nominated = !nominator_->empty();
+  if (!any_nominated && !a->restricts) return;
+  for (size_t i = 0; i < n; ++i) {
+    const NodeId node = a->chunk[i];
+    if (any_nominated && a->Filters(cluster_, nominator_).HasNominees(node)) {
+      NodeStatus why;
+      a->verdicts[i] = a->filters->Judge(node, &why);
+      if (a->verdicts[i] != kFits) {
+        a->statuses.push_back(std::move(why));
+        a->verdict_status[i] = static_cast<uint32_t>(a->statuses.size());
+      }
+    }
+    for (const NodeRestriction& restriction : a->restrictions) {
+      if (a->verdicts[i] == kFits && !restriction.Passes(node)) a->verdicts[i] = kUnknown;
+    }
+  }
+}
+
+// The search goes on after enough nodes, until it meets one more that is feasible: the next attempt
+// begins there.
+void KubeCycle::Search(Attempt* a) {
+  const size_t n = a->nodes.size();
+  VerdictCache& cache = a->state->cache;
+  const bool single =
+      (cache.cluster_filters() & ~a->skipped_filters) == 0 && !a->restricts && nominator_->empty();
+  const ReasonIndex* const known = a->column->verdict.data();
+  size_t place = n == 0 ? 0 : start_ % n;
+  const auto list = [&](size_t count) {
+    a->chunk.clear();
+    for (size_t i = 0, p = place; i < count; ++i) {
+      a->chunk.push_back(a->nodes[p]);
+      if (++p == n) p = 0;
+    }
+  };
+  for (size_t done = 0; done < n && !a->stopped;) {
+    const size_t wanted = a->to_find + 1 - a->feasible.size();
+    const size_t count = std::min(n - done, std::clamp(wanted, kSmallestChunk, kLargestChunk));
+    if (single) {
+      for (size_t i = 0; i < count && !a->stopped; ++i) {
+        const NodeId node = a->nodes[place];
+        if (known[node.value()] == kUnknown) [[unlikely]] {
+          list(count - i);
+          cache.AskVerdicts(*a->pod, a->chunk, a->column);
+        }
+        Visit(a, node, known[node.value()], 0);
+        if (++place == n) place = 0;
+      }
+    } else {
+      list(count);
+      JudgeChunk(a);
+      for (size_t i = 0; i < count && !a->stopped; ++i) {
+        Visit(a, a->chunk[i], a->verdicts[i], a->verdict_status[i]);
+      }
+      place = (place + count) % n;
+    }
+    done += count;
+  }
+}
+
+// A nominated node that failed, and was not visited again, keeps its status.
+void KubeCycle::CountNominatedNode(Attempt* a) {
+  if (!a->nominated_rejection.has_value()) return;
+  const NodeId node = a->nominated_rejection->node;
+  for (const RejectedNode& rejected : a->rejected) {
+    if (rejected.node == node) return;
+  }
+  a->rejected.push_back(*a->nominated_rejection);
+}
+
+// --- Score ---
+
+// False: a plugin failed.
+bool KubeCycle::RunPreScores(Attempt* a) {
+  const std::vector<ScorePlugin*>& plugins = a->profile->pre_scores();
+  for (size_t i = 0; i < plugins.size(); ++i) {
+    const StepResult step = plugins[i]->PreScore(*a->pod, *cluster_, a->feasible);
+    if (step.code == StepCode::kSuccess) continue;
+    if (step.code != StepCode::kSkip) {
+      a->result.outcome = AttemptResult::Outcome::kError;
+      a->result.message = absl::StrCat("running PreScore plugin \"", plugins[i]->name(),
+                                       "\": ", MessageOf(*plugins[i], step));
+      return false;
+    }
+    a->skipped_scores |= a->state->scores_of_pre[i];
+    if (a->detail != nullptr) a->detail->skipped_scores.push_back(plugins[i]);
+  }
+  return true;
+}
+
+void KubeCycle::SumScores(Attempt* a) {
+  const std::vector<Profile::ScoreEntry>& entries = a->profile->scores();
+  const size_t n = a->feasible.size();
+  uint64_t normalised = 0;
+  for (size_t p = 0; p < entries.size(); ++p) {
+    if (entries[p].plugin->normalize(*cluster_) != Normalize::kNone) normalised |= uint64_t{1} << p;
+  }
+  VerdictCache& cache = a->state->cache;
+  cache.ExpectScores(a->skipped_scores, normalised, a->column);
+  a->asked.clear();
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t sum = a->column->sum[a->feasible[i].value()];
+    a->totals[i] = sum;
+    if (sum == VerdictCache::kNoScore) [[unlikely]]
+      a->asked.push_back(a->feasible[i]);
+  }
+  if (!a->asked.empty()) {
+    cache.AskScores(*a->pod, a->asked, a->column);
+    for (size_t i = 0; i < n; ++i) a->totals[i] = a->column->sum[a->feasible[i].value()];
+  }
+  const uint64_t remembered = cache.remembered_scores();
+  const uint64_t left = ~a->skipped_scores & (normalised | ~remembered);
+  a->scores.resize(n);
+  for (size_t p = 0; p < entries.size(); ++p) {
+    if ((left >> p & 1) == 0) continue;
+    if ((remembered >> p & 1) != 0) {
+      const std::vector<int64_t>& raw = a->column->raw[p];
+      for (size_t i = 0; i < n; ++i) a->scores[i] = raw[a->feasible[i].value()];
+    } else {
+      entries[p].plugin->Score(*a->pod, *cluster_, a->feasible, absl::MakeSpan(a->scores));
+    }
+    if ((normalised >> p & 1) != 0) {
+      entries[p].plugin->NormalizeScore(a->feasible, absl::MakeSpan(a->scores));
+    }
+    const int64_t weight = entries[p].weight;
+    for (size_t i = 0; i < n; ++i) a->totals[i] += a->scores[i] * weight;
+  }
+}
+
+// The same without the cache, score by score.
+void KubeCycle::ExplainScores(Attempt* a) {
+  const size_t n = a->feasible.size();
+  // The detail lists nodes in order of addition.
+  std::vector<size_t> places(n);
+  std::iota(places.begin(), places.end(), size_t{0});
+  std::sort(places.begin(), places.end(),
+            [a](size_t x, size_t y) { return a->feasible[x] < a->feasible[y]; });
+  const auto sorted = [&](absl::Span<const int64_t> values, int64_t factor) {
+    std::vector<int64_t> out;
+    for (const size_t i : places) out.push_back(values[i] * factor);
+    return out;
+  };
+  a->totals.assign(n, 0);
+  a->scores.resize(n);
+  const std::vector<Profile::ScoreEntry>& entries = a->profile->scores();
+  for (size_t p = 0; p < entries.size(); ++p) {
+    if ((a->skipped_scores >> p & 1) != 0) continue;
+    entries[p].plugin->Score(*a->pod, *cluster_, a->feasible, absl::MakeSpan(a->scores));
+    AttemptDetail::PluginScores& out = a->detail->scores.emplace_back();
+    out.plugin = entries[p].plugin;
+    out.weight = entries[p].weight;
+    out.raw = sorted(a->scores, 1);
+    if (entries[p].plugin->normalize(*cluster_) != Normalize::kNone) {
+      entries[p].plugin->NormalizeScore(a->feasible, absl::MakeSpan(a->scores));
+    }
+    out.weighted = sorted(a->scores, out.weight);
+    for (size_t i = 0; i < n; ++i) a->totals[i] += a->scores[i] * out.weight;
+  }
+  if (entries.empty()) a->totals.assign(n, 1);
+  a->detail->totals = sorted(a->totals, 1);
+}
+
+NodeId KubeCycle::PickBest(Attempt* a) {
+  const size_t n = a->feasible.size();
+  size_t best = 0;
+  for (size_t i = 1; i < n; ++i) {
+    if (a->totals[i] < a->totals[best]) continue;
+    if (a->totals[i] > a->totals[best] || a->feasible[i] < a->feasible[best]) best = i;
+  }
+  if (options_.ties == KubeCycleOptions::Ties::kFirst && a->detail == nullptr) {
+    return a->feasible[best];
+  }
+  a->best.clear();
+  for (size_t i = 0; i < n; ++i) {
+    if (a->totals[i] == a->totals[best]) a->best.push_back(a->feasible[i]);
+  }
+  NodeId chosen = a->feasible[best];
+  if (options_.ties == KubeCycleOptions::Ties::kRandom && a->best.size() > 1) {
+    chosen = a->best[static_cast<size_t>(ties_.Below(a->best.size()))];
+  }
+  if (a->detail != nullptr) {
+    a->detail->best = a->best;
+    std::sort(a->detail->best.begin(), a->detail->best.end());
+  }
+  return chosen;
+}
+
+// False: a plugin failed.
+bool KubeCycle::PickNode(Attempt* a) {
+  if (a->feasible.size() == 1) {
+    a->result.node = a->feasible[0];
+    if (a->detail != nullptr) a->detail->best = a->feasible;
+  } else {
+    // As upstream: without scores, nothing is prepared.
+    if (!a->profile->scores().empty() && !RunPreScores(a)) return false;
+    if (a->detail != nullptr) {
+      ExplainScores(a);
+    } else {
+      a->totals.assign(a->feasible.size(), 1);
+      if (!a->profile->scores().empty()) SumScores(a);
+    }
+    a->result.node = PickBest(a);
+  }
+  a->result.outcome = AttemptResult::Outcome::kFound;
+  return true;
+}
+
+// --- Failure ---
+
+// The reasons of nodes that a restriction keeps out are asked for once nothing is left.
+void KubeCycle::ExplainRestrictions(Attempt* a) {
+  if (!a->restricts) return;
+  std::vector<RejectedNode*> kept_out;
+  for (RejectedNode& rejected : a->rejected) {
+    if (rejected.reason == kUnknown) kept_out.push_back(&rejected);
+  }
+  std::sort(kept_out.begin(), kept_out.end(),
+            [](const RejectedNode* x, const RejectedNode* y) { return x->node < y->node; });
+  for (RejectedNode* rejected : kept_out) {
+    for (NodeRestrictionPlugin* plugin : a->profile->restrictions()) {
+      const ReasonIndex local = plugin->WhyRestricted(*a->pod, rejected->node);
+      if (local == kFits) continue;
+      NodeStatus status{plugin, StepCode::kUnresolvable, {}, rejected->node};
+      const ReasonIndex reason = a->profile->ReasonOf(plugin, local);
+      status.reasons.push_back(a->profile->reasons()[reason - size_t{1}]);
+      a->statuses.push_back(std::move(status));
+      rejected->reason = reason;
+      rejected->status = static_cast<uint32_t>(a->statuses.size());
+      break;
+    }
+  }
+}
+
+uint64_t KubeCycle::RejectorsOf(const Attempt& a) {
+  uint64_t rejectors = 0;
+  const auto add = [&](const Plugin* plugin) {
+    rejectors |= uint64_t{1} << a.profile->RequeueIndex(plugin);
+  };
+  for (const Plugin* plugin : a.naming) add(plugin);
+  if (a.pre_rejection.has_value()) {
+    if (a.pre_rejection->plugin != nullptr) add(a.pre_rejection->plugin);
+    return rejectors;
+  }
+  std::vector<bool> seen(size_t{kUnknown} + 1);
+  for (const RejectedNode& rejected : a.rejected) seen[rejected.reason] = true;
+  // A nominated node that was visited again has another status now, but its first rejector stays.
+  if (a.nominated_rejection.has_value()) seen[a.nominated_rejection->reason] = true;
+  const std::vector<Profile::FilterEntry>& filters = a.profile->filters();
+  for (size_t reason = 1; reason < kUnknown; ++reason) {
+    if (!seen[reason]) continue;
+    const size_t f = a.state->cache.filter_of(static_cast<ReasonIndex>(reason));
+    DRASIM_CHECK_LT(f, filters.size());
+    add(filters[f].plugin);
+  }
+  return rejectors;
+}
+
+NodeStatus KubeCycle::StatusOf(const Attempt& a, const RejectedNode& rejected) {
+  if (rejected.status != 0) return a.statuses[rejected.status - size_t{1}];
+  if (rejected.reason == kUnknown) return {nullptr, StepCode::kUnresolvable, {}, rejected.node};
+  return a.filters->StatusOf(rejected.node, rejected.reason);
+}
+
+std::string KubeCycle::SubsetText(const Attempt& a) {
+  return absl::StrCat("node(s) didn't satisfy plugin(s) ", NamesText(a.naming));
+}
+
+std::string KubeCycle::FitErrorOf(const Attempt& a) const {
+  const size_t all = cluster_->node_order().size();
+  FitError error(all);
+  if (a.pre_rejection.has_value()) {
+    error.set_pre_filter(a.pre_rejection->reasons[0]);
+    return error.Text();
+  }
+  for (const RejectedNode& rejected : a.rejected) {
+    for (const std::string& reason : StatusOf(a, rejected).reasons) error.Add(reason);
+  }
+  if (a.has_subset) error.Add(SubsetText(a), static_cast<int64_t>(all - a.rejected.size()));
+  return error.Text();
+}
+
+// Asks PostFilter plugins in turn (upstream's RunPostFilterPlugins).
+void KubeCycle::RunPostFilters(Attempt* a) {
+  PostFilterResult& result = a->result.post_filter;
+  result.keeps_nomination = true;
+  const std::vector<PostFilterPlugin*>& plugins = a->profile->post_filters();
+  if (plugins.empty() || !a->pod->pod.valid()) return;
+  PreemptionReport report;
+  FailedAttempt failed;
+  failed.pod = a->pod;
+  failed.profile = a->profile;
+  failed.filters = &a->Filters(cluster_, nominator_);
+  failed.rejected = a->rejected;
+  failed.statuses = a->statuses;
+  failed.all_resolvable =
+      a->pre_rejection.has_value() && a->pre_rejection->code == StepCode::kReject;
+  failed.pre_filters_run = a->pre_filters_run;
+  failed.wants_texts = a->wants_texts();
+  failed.report = a->detail == nullptr ? nullptr : &report;
+  PostFilterOptions options;
+  options.jobs = jobs_;
+  options.control = control_;
+  options.offsets = options_.ties == KubeCycleOptions::Ties::kRandom ? &offsets_ : nullptr;
+  options.tries_all = options_.tries_all;
+  KubePostFilter handle(failed, options, nominator_, cluster_);
+  std::vector<std::string> messages;
+  size_t next = 0;
+  for (bool ended = false; next < plugins.size() && !ended; ++next) {
+    PostFilterResult step = plugins[next]->PostFilter(*a->pod, handle);
+    if (step.code == StepCode::kReject) {
+      if (!step.message.empty()) messages.push_back(std::move(step.message));
+      if (!step.keeps_nomination) result = std::move(step);
+      continue;
+    }
+    ended = true;
+    messages = {std::move(step.message)};
+    if (step.code == StepCode::kError) step.keeps_nomination = true;
+    result = std::move(step);
+  }
+  result.message = absl::StrJoin(messages, ", ");
+  if (a->detail == nullptr) return;
+  // What preemption would have done, although an earlier plugin ended the chain.
+  options.offsets = nullptr;
+  for (; next < plugins.size() && !report.ran; ++next) {
+    KubePostFilter aside(failed, options, nominator_, cluster_);
+    plugins[next]->PostFilter(*a->pod, aside);
+  }
+  AttemptDetail& detail = *a->detail;
+  detail.ran_post_filter = true;
+  detail.preemption_ran = report.ran;
+  detail.preemption_eligible = report.eligible;
+  detail.not_eligible = std::move(report.not_eligible);
+  detail.potential = std::move(report.potential);
+  detail.candidates = std::move(report.candidates);
+  detail.rejected = std::move(report.rejected);
+  detail.best_candidates = std::move(report.best);
+  SortByNode(&detail.candidates);
+  SortByNode(&detail.rejected);
+  std::sort(detail.potential.begin(), detail.potential.end());
+  std::sort(detail.best_candidates.begin(), detail.best_candidates.end());
+}
+
+void KubeCycle::Fail(Attempt* a) {
+  a->result.outcome = AttemptResult::Outcome::kUnschedulable;
+  a->Filters(cluster_, nominator_);
+  ExplainRestrictions(a);
+  a->result.rejectors = RejectorsOf(*a);
+  if (a->detail != nullptr) DescribeSearch(a);
+  if (a->wants_message) a->result.message = FitErrorOf(*a);
+  RunPostFilters(a);
+  if (!a->wants_message || a->result.post_filter.message.empty()) return;
+  absl::StrAppend(&a->result.message, " ", a->result.post_filter.message);
+}
+
+// --- Detail ---
+
+void KubeCycle::DescribeSearch(Attempt* a) {
+  AttemptDetail& detail = *a->detail;
+  a->Filters(cluster_, nominator_);
+  detail.feasible = a->feasible;
+  std::sort(detail.feasible.begin(), detail.feasible.end());
+  if (a->pre_rejection.has_value()) detail.pre_filter_message = a->pre_rejection->reasons[0];
+  if (detail.via_nominated_node) return;
+  std::vector<bool> known(cluster_->node_count());
+  for (const NodeId node : a->feasible) known[node.value()] = true;
+  for (const RejectedNode& rejected : a->rejected) {
+    known[rejected.node.value()] = true;
+    detail.infeasible.push_back(StatusOf(*a, rejected));
+  }
+  SortByNode(&detail.infeasible);
+  for (const NodeId node : cluster_->node_order()) {
+    if (known[node.value()]) continue;
+    NodeStatus status{nullptr, StepCode::kUnresolvable, {}, node};
+    if (a->pre_rejection.has_value()) {
+      status = *a->pre_rejection;
+      status.node = node;
+    } else if (a->has_subset) {
+      status.reasons.push_back(SubsetText(*a));
+    }
+    detail.absent.push_back(std::move(status));
+  }
+  SortByNode(&detail.absent);
+  detail.visited_all = !a->stopped;
+}
+
+// --- The attempt ---
+
+AttemptResult KubeCycle::Schedule(Profile* profile, const PodContext& pod, bool wants_message,
+                                  AttemptDetail* detail) {
+  Attempt* const a = attempt_.get();
+  if (detail != nullptr) *detail = AttemptDetail();
+  a->Begin(&StateOf(profile), pod, wants_message, detail);
+  const size_t all = cluster_->node_order().size();
+  if (all == 0) {
+    if (wants_message) a->result.message = "no nodes available to schedule pods";
+    return std::move(a->result);
+  }
+  if (detail != nullptr) {
+    detail->reached_filter = true;
+    detail->start = start_;
+    detail->next_start = start_;
+  }
+  if (!RunPreFilters(a)) {
+    if (a->result.outcome != AttemptResult::Outcome::kError) Fail(a);
+    return std::move(a->result);
+  }
+  for (NodeRestrictionPlugin* plugin : profile->restrictions()) {
+    a->restrictions.push_back(plugin->Restriction(pod));
+    a->restricts |= a->restrictions.back().restricts();
+  }
+  a->column = &a->state->cache.Find(pod, a->skipped_filters);
+  const bool nominated = TryNominatedNode(a);
+  if (!nominated) {
+    ListNodes(a);
+    Search(a);
+    CountNominatedNode(a);
+    start_ = (start_ + a->feasible.size() + a->rejected.size()) % all;
+  }
+  if (detail != nullptr) {
+    detail->via_nominated_node = nominated;
+    detail->next_start = start_;
+  }
+  if (a->feasible.empty()) {
+    Fail(a);
+    return std::move(a->result);
+  }
+  if (detail != nullptr) DescribeSearch(a);
+  TellFeasible(a);
+  PickNode(a);
+  return std::move(a->result);
+}
+
+void KubeCycle::TellFeasible(Attempt* a) {
+  if (a->feasible.size() < 2) return;
+  std::vector<NodeId> ascending;
+  for (size_t i = 0; i < a->restrictions.size(); ++i) {
+    if (!a->restrictions[i].wants_feasible) continue;
+    if (ascending.empty()) {
+      ascending = a->feasible;
+      std::sort(ascending.begin(), ascending.end());
+    }
+    a->profile->restrictions()[i]->ListFeasible(*a->pod, ascending);
+  }
+}
+
+void KubeCycle::Save(StateWriter& out) const {
+  out.Section("kube cycle");
+  out.U64(start_);
+  ties_.Save(out);
+  offsets_.Save(out);
+}
+
+absl::Status KubeCycle::Load(StateReader& in) {
+  in.Section("kube cycle");
+  start_ = static_cast<size_t>(in.U64());
+  RETURN_IF_ERROR(ties_.Load(in));
+  RETURN_IF_ERROR(offsets_.Load(in));
+  if (in.status().ok() && start_ != 0 && start_ >= cluster_->node_order().size()) {
+    return absl::DataLossError("a search begins behind the last node");
+  }
+  return in.status();
+}
+
+}  // namespace drasim

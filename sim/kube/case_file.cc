@@ -1,0 +1,57 @@
+#include "sim/kube/case_file.h"
+
+#include <cstddef>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "model/status_macros.h"
+
+namespace drasim {
+namespace {
+
+absl::Status ForEachLine(
+    ByteSource& source,
+    absl::FunctionRef<absl::Status(absl::string_view line, size_t number)> handle) {
+  std::string rest;
+  size_t number = 0;
+  std::string chunk(1 << 20, '\0');
+  for (bool more = true; more;) {
+    ASSIGN_OR_RETURN(const size_t bytes, source.Read(chunk.data(), chunk.size()));
+    more = bytes > 0;
+    // What is left of earlier chunks has no line break.
+    size_t from = rest.size();
+    rest.append(chunk, 0, bytes);
+    if (!more && !rest.empty()) rest.push_back('\n');
+    size_t begin = 0;
+    for (size_t end = rest.find('\n', from); end != std::string::npos;
+         end = rest.find('\n', from)) {
+      ++number;
+      const absl::string_view line =
+          absl::StripAsciiWhitespace(absl::string_view(rest).substr(begin, end - begin));
+      if (!line.empty()) RETURN_IF_ERROR(handle(line, number));
+      begin = from = end + 1;
+    }
+    rest.erase(0, begin);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ForEachKubeCase(ByteSource& source, bool with_answers,
+                             absl::FunctionRef<absl::Status(const KubeCaseLine&)> handle) {
+  return ForEachLine(source, [&](absl::string_view line, size_t number) -> absl::Status {
+    const auto placed = [&](const absl::Status& status) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(source.name(), ":", number, ": ", status.message()));
+    };
+    const absl::StatusOr<KubeCaseLine> read = ReadKubeCaseLine(line, with_answers);
+    if (!read.ok()) return placed(read.status());
+    const absl::Status handled = handle(*read);
+    return handled.ok() ? handled : placed(handled);
+  });
+}
+
+}  // namespace drasim

@@ -1,0 +1,19 @@
+// Files of scheduling cases: JSON Lines, plain or gzip.
+#ifndef DRASIM_SIM_KUBE_CASE_FILE_H_
+#define DRASIM_SIM_KUBE_CASE_FILE_H_
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "sim/kube/kube_case.h"
+#include "traces/byte_source.h"
+
+namespace drasim {
+
+// Reads the cases one after the other and hands each to `handle`, whose error ends the reading.
+// Empty lines are passed over. Memory: one line. Errors begin with "FILE:LINE: ".
+absl::Status ForEachKubeCase(ByteSource& source, bool with_answers,
+                             absl::FunctionRef<absl::Status(const KubeCaseLine&)> handle);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_KUBE_CASE_FILE_H_

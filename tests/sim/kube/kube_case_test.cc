@@ -1,0 +1,108 @@
+#include "sim/kube/kube_case.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "sim/kube/case_file.h"
+#include "tests/testing/assert_ok.h"
+#include "traces/byte_source.h"
+
+namespace drasim {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kTwoNodes =
+    R"({"case":{"id":"c1","family":"f","nodes":[)"
+    R"({"metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"2","memory":"4Gi","pods":"9"}}},)"
+    R"({"metadata":{"name":"n2"},"status":{"allocatable":{"cpu":"4","memory":"4Gi","pods":"9"}}}],)"
+    R"("queue":[{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i",)"
+    R"("resources":{"requests":{"cpu":"3"}}}]}},{"metadata":{"name":"q"},"spec":{"containers":)"
+    R"([{"name":"c","image":"i","resources":{"requests":{"cpu":"2"}}}]}}]}})";
+
+TEST(KubeCaseTest, AnswersInOrder) {
+  ASSERT_OK_AND_ASSIGN(const KubeCaseLine line, ReadKubeCaseLine(kTwoNodes, /*with_answer=*/false));
+  EXPECT_FALSE(line.stored.has_value());
+  ASSERT_OK_AND_ASSIGN(const proto::kube::KubeAnswer answer, AnswerKubeCase(line.given));
+  ASSERT_EQ(answer.attempts_size(), 2);
+  EXPECT_EQ(answer.attempts(0).pod(), "default/p");
+  EXPECT_EQ(answer.attempts(0).chosen(), "n2");
+  ASSERT_EQ(answer.attempts(0).infeasible_size(), 1);
+  EXPECT_EQ(answer.attempts(0).infeasible(0).plugin(), "NodeResourcesFit");
+  EXPECT_EQ(answer.attempts(0).infeasible(0).code(), "UnschedulableAndUnresolvable");
+  // n2 has 1 CPU left.
+  EXPECT_EQ(answer.attempts(1).chosen(), "n1");
+  EXPECT_EQ(answer.attempts(1).infeasible(0).code(), "Unschedulable");
+}
+
+TEST(KubeCaseTest, ALineIsOneJsonObject) {
+  ASSERT_OK_AND_ASSIGN(const KubeCaseLine line, ReadKubeCaseLine(kTwoNodes, /*with_answer=*/false));
+  ASSERT_OK_AND_ASSIGN(const proto::kube::KubeAnswer answer, AnswerKubeCase(line.given));
+  const std::string text = KubeAnswerLine("c1", answer);
+  EXPECT_EQ(text.find('\n'), text.size() - 1);
+  EXPECT_THAT(text, HasSubstr(R"("nodeOrder": ["n1", "n2"])"));
+  // What is printed reads back as the same answer.
+  std::string again = text;
+  again.pop_back();
+  again.insert(again.size() - 1, R"(,"case":{"id":"c1"})");
+  ASSERT_OK_AND_ASSIGN(const KubeCaseLine read, ReadKubeCaseLine(again, /*with_answer=*/true));
+  ASSERT_TRUE(read.stored.has_value());
+  EXPECT_EQ(KubeAnswerLine("c1", *read.stored), text);
+}
+
+TEST(KubeCaseTest, ARefusedConfigurationIsAnAnswer) {
+  ASSERT_OK_AND_ASSIGN(
+      const KubeCaseLine line,
+      ReadKubeCaseLine(
+          R"({"case":{"id":"c","config":{"apiVersion":"kubescheduler.config.k8s.io/v1",)"
+          R"("kind":"KubeSchedulerConfiguration","percentageOfNodesToScore":101}}})",
+          /*with_answer=*/false));
+  ASSERT_OK_AND_ASSIGN(const proto::kube::KubeAnswer answer, AnswerKubeCase(line.given));
+  EXPECT_NE(answer.config_error(), "");
+  EXPECT_EQ(answer.attempts_size(), 0);
+}
+
+TEST(KubeCaseTest, BadLinesNameFileAndLine) {
+  const std::string text = std::string(kTwoNodes) + "\n\n{\"case\":{\"nodes\":7}}\n";
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<ByteSource> source, OpenMemory("cases.jsonl", text));
+  int cases = 0;
+  const absl::Status status = ForEachKubeCase(*source, /*with_answers=*/false,
+                                              [&cases](const KubeCaseLine&) -> absl::Status {
+                                                ++cases;
+                                                return absl::OkStatus();
+                                              });
+  EXPECT_EQ(cases, 1);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("cases.jsonl:3: "));
+  EXPECT_FALSE(ReadKubeCaseLine("{}", /*with_answer=*/false).ok());
+  EXPECT_FALSE(ReadKubeCaseLine("nodes: [", /*with_answer=*/false).ok());
+}
+
+TEST(KubeCaseTest, TwoNodesOfOneNameAreAnError) {
+  ASSERT_OK_AND_ASSIGN(const KubeCaseLine line,
+                       ReadKubeCaseLine(R"({"case":{"id":"c","nodes":[{"metadata":{"name":"n"}},)"
+                                        R"({"metadata":{"name":"n"}}]}})",
+                                        /*with_answer=*/false));
+  EXPECT_FALSE(AnswerKubeCase(line.given).ok());
+}
+
+// The last line may lack its line break; chunks of a byte must not matter.
+TEST(KubeCaseTest, LinesDoNotDependOnReads) {
+  for (const size_t chunk : {size_t{1}, size_t{7}, size_t{0}}) {
+    ByteSourceOptions options;
+    options.chunk_bytes = chunk;
+    const std::string text = "{\"case\":{\"id\":\"a\"}}\r\n{\"case\":{\"id\":\"b\"}}";
+    ASSERT_OK_AND_ASSIGN(std::unique_ptr<ByteSource> source, OpenMemory("m", text, options));
+    std::string ids;
+    const absl::Status status = ForEachKubeCase(*source, /*with_answers=*/true,
+                                                [&ids](const KubeCaseLine& line) -> absl::Status {
+                                                  ids += line.given.id();
+                                                  return absl::OkStatus();
+                                                });
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_EQ(ids, "ab");
+  }
+}
+
+}  // namespace
+}  // namespace drasim
