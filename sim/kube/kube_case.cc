@@ -84,16 +84,19 @@ absl::Status CaseRun::Build() {
   return absl::OkStatus();
 }
 
-// The queue of the original pops by priority, then by arrival.
+// The queue of the original turns gated pods away as they enter, then pops by priority and arrival.
 std::vector<PodId> CaseRun::OrderOfPass() const {
   std::vector<PodId> order;
   for (const PodId pod : queue_) {
     if (world_.IsPending(pod)) order.push_back(pod);
   }
   if (given_.order() == "queue") {
-    std::stable_sort(order.begin(), order.end(), [this](PodId a, PodId b) {
-      return world_.cluster().pod_priority(a) > world_.cluster().pod_priority(b);
-    });
+    const auto rank = [this](PodId pod) {
+      const bool gated = world_.IsGated(pod);
+      return std::make_pair(!gated, gated ? 0 : -int64_t{world_.cluster().pod_priority(pod)});
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&rank](PodId a, PodId b) { return rank(a) < rank(b); });
   }
   return order;
 }
