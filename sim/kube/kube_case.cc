@@ -90,13 +90,12 @@ std::vector<PodId> CaseRun::OrderOfPass() const {
   for (const PodId pod : queue_) {
     if (world_.IsPending(pod)) order.push_back(pod);
   }
+  const auto rest = std::stable_partition(order.begin(), order.end(),
+                                          [this](PodId pod) { return world_.IsGated(pod); });
   if (given_.order() == "queue") {
-    const auto rank = [this](PodId pod) {
-      const bool gated = world_.IsGated(pod);
-      return std::make_pair(!gated, gated ? 0 : -int64_t{world_.cluster().pod_priority(pod)});
-    };
-    std::stable_sort(order.begin(), order.end(),
-                     [&rank](PodId a, PodId b) { return rank(a) < rank(b); });
+    std::stable_sort(rest, order.end(), [this](PodId a, PodId b) {
+      return world_.cluster().pod_priority(a) > world_.cluster().pod_priority(b);
+    });
   }
   return order;
 }
