@@ -76,10 +76,7 @@ std::vector<std::string> FiguresTexts(const RunOverview& run) {
 }
 
 std::string ChipText(const RunOverview& run) {
-  std::string policy = view::ScenarioValue(run.scenario_yaml, "scheduler.policy");
-  const std::string front_end = view::ScenarioValue(run.scenario_yaml, "front_end.kind");
-  if (!front_end.empty() && front_end != "direct") policy = absl::StrCat(front_end, ":", policy);
-  return policy.empty() ? run.name : absl::StrCat(run.name, " · ", policy);
+  return run.policy.empty() ? run.name : absl::StrCat(run.name, " · ", run.policy);
 }
 
 std::string JobText(absl::string_view letter, const RunJob& job, const JobProgress& progress) {

@@ -113,7 +113,9 @@ class InspectPanel : public Panel {
 
   std::vector<PanelExport> Exports(const AppState& app) override {
     const std::shared_ptr<const Inspection>& inspection = InspectionOf(app);
-    if (inspection == nullptr || !inspection->pod.has_value()) return {};
+    const bool is_shown = app.selected.kind == ObjectKind::kPod && inspection != nullptr &&
+                          inspection->request.object == app.selected;
+    if (!is_shown || !inspection->pod.has_value()) return {};
     view::LifeBarFrame frame;
     frame.width = 800;
     frame.theme = app.looks.theme;

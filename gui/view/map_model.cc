@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -191,7 +192,49 @@ void ClusterMapData::SetSlots(uint32_t gpu, absl::Span<const MapSlot> slots_of_g
   }
   const int64_t whole = int64_t{target.units} * target.replicas;
   target.held_milli = static_cast<int32_t>(std::min<int64_t>(held * 1000 / whole, 1000));
+  target.lead = kNoSlot;
+  for (uint32_t s = target.first_slot; s < target.first_slot + count; ++s) {
+    if (!slots[s].held) continue;
+    if (target.lead == kNoSlot || slots[s].size > slots[target.lead].size) target.lead = s;
+  }
+  FindLeads(&nodes[target.node]);
   ++version;
+}
+
+void ClusterMapData::FindLeads(MapNode* node) const {
+  // The first slot of each value, and how many GPUs it leads on. Nodes have few GPUs.
+  absl::InlinedVector<std::pair<uint32_t, uint32_t>, 8> counts;
+  const auto leader = [&](auto value_of) {
+    counts.clear();
+    for (uint32_t g = node->first_gpu; g < node->first_gpu + node->gpu_count; ++g) {
+      const uint32_t lead = gpus[g].lead;
+      if (lead == kNoSlot) continue;
+      const auto known = std::find_if(counts.begin(), counts.end(), [&](const auto& count) {
+        return value_of(slots[count.first]) == value_of(slots[lead]);
+      });
+      if (known == counts.end()) {
+        counts.emplace_back(lead, 1);
+      } else {
+        ++known->second;
+      }
+    }
+    const auto most =
+        std::max_element(counts.begin(), counts.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == counts.end() ? kNoSlot : most->first;
+  };
+  node->lead_by_profile = leader([](const MapSlot& slot) { return slot.profile; });
+  node->lead_by_tenant = leader([](const MapSlot& slot) { return slot.tenant; });
+  node->lead_by_state = leader([](const MapSlot& slot) { return slot.state; });
+  node->lead_by_size = kNoSlot;
+  int64_t largest = 0;
+  for (uint32_t g = node->first_gpu; g < node->first_gpu + node->gpu_count; ++g) {
+    if (gpus[g].lead == kNoSlot) continue;
+    const int64_t milli = int64_t{slots[gpus[g].lead].size} * 1000 / gpus[g].units;
+    if (milli <= largest) continue;
+    largest = milli;
+    node->lead_by_size = gpus[g].lead;
+  }
 }
 
 // --- Layout ---
@@ -569,7 +612,7 @@ void ClusterMap::DrawNode(const Group& group, uint32_t index, const MapView& vie
   const Rect tile = TileOf(group, index);
   const MapDetail detail = DetailOf(view);
   if (detail == MapDetail::kNode) {
-    list_.AddRect(ToPixels(view, tile), NodeInk(node, view, b));
+    DrawSummary(SummaryOf(node, view, b), ToPixels(view, tile), view);
     return;
   }
   if (label_height_ * view.scale >= view.line_height * 0.75F) {
@@ -578,7 +621,7 @@ void ClusterMap::DrawNode(const Group& group, uint32_t index, const MapView& vie
   for (uint32_t g = node.first_gpu; g < node.first_gpu + node.gpu_count; ++g) {
     const Rect column = ToPixels(view, ColumnOf(group, tile, g));
     if (detail == MapDetail::kGpu) {
-      list_.AddRect(column, GpuInk(g, view, b));
+      DrawSummary(SummaryOf(g, b), column, view);
     } else {
       DrawGpu(g, column, view, b);
     }
@@ -732,73 +775,83 @@ Ink ClusterMap::SlotInk(const MapSlot& slot, const MapView& view, const Theme& t
   return InkOf(theme.muted_cell);
 }
 
-Ink ClusterMap::ShareInk(int64_t held, int64_t stranded, int64_t fragmentation, int64_t other_held,
-                         MapColour colour, const Theme& theme) const {
-  const auto milli = [](int64_t value) {
-    return static_cast<int>(std::clamp<int64_t>(value, 0, 1000));
-  };
-  switch (colour) {
-    case MapColour::kFragmentation:
-      return InkOf(SequenceColour(theme, milli(fragmentation)));
-    case MapColour::kStranded:
-      // Any stranded slice must be seen, so the scale begins at a third.
-      if (stranded > 0) return InkOf(Blend(theme.free_cell, theme.stranded, milli(333 + stranded)));
-      return InkOf(Blend(theme.free_cell, theme.muted_cell, milli(held)));
-    case MapColour::kDifference: {
-      const int64_t more = held - other_held;
-      const int strength = milli(200 + (more < 0 ? -more : more));
-      if (more == 0) return InkOf(Blend(theme.free_cell, theme.muted_cell, milli(held)));
-      const Rgb run = theme.categories[more > 0 ? 0 : 1];
-      return InkOf(Blend(theme.free_cell, run, strength));
-    }
-    case MapColour::kProfile:
-    case MapColour::kTenant:
-    case MapColour::kAge:
-    case MapColour::kState:
-      break;
-  }
-  return InkOf(Blend(theme.free_cell, theme.categories[0], milli(held)));
-}
-
-Ink ClusterMap::GpuInk(uint32_t g, const MapView& view, const ClusterMapData* b) const {
-  const Theme& theme = ThemeOf(view.theme);
+ClusterMap::Summary ClusterMap::SummaryOf(uint32_t g, const ClusterMapData* b) const {
   const MapGpu& gpu = data_->gpus[g];
-  if (!gpu.healthy || !data_->nodes[gpu.node].available) {
-    return InkOf(theme.muted_cell, Hatch::kCrossed);
-  }
-  const bool by_slot = view.colour == MapColour::kTenant || view.colour == MapColour::kAge ||
-                       view.colour == MapColour::kState ||
-                       (view.colour == MapColour::kProfile && gpu.units == kShareUnits);
-  if (by_slot) {
-    const MapSlot* largest = nullptr;
-    for (const MapSlot& slot : data_->SlotsOf(gpu)) {
-      if (slot.held && (largest == nullptr || slot.size > largest->size)) largest = &slot;
-    }
-    return largest != nullptr ? SlotInk(*largest, view, theme) : InkOf(theme.free_cell);
-  }
-  const bool in_b = b != nullptr && g < b->gpus.size();
-  return ShareInk(gpu.held_milli, StrandedMilli(gpu), gpu.fragmentation_milli,
-                  in_b ? b->gpus[g].held_milli : 0, view.colour, theme);
+  Summary summary;
+  summary.usable = gpu.healthy && data_->nodes[gpu.node].available;
+  summary.held = gpu.held_milli;
+  summary.stranded = StrandedMilli(gpu);
+  summary.fragmentation = gpu.fragmentation_milli;
+  if (b != nullptr && g < b->gpus.size()) summary.held_in_b = b->gpus[g].held_milli;
+  summary.lead = gpu.lead;
+  return summary;
 }
 
-Ink ClusterMap::NodeInk(const MapNode& node, const MapView& view, const ClusterMapData* b) const {
-  const Theme& theme = ThemeOf(view.theme);
-  if (!node.available) return InkOf(theme.muted_cell, Hatch::kCrossed);
-  int64_t held = 0;
-  int64_t stranded = 0;
-  int64_t fragmentation = 0;
-  int64_t other = 0;
+ClusterMap::Summary ClusterMap::SummaryOf(const MapNode& node, const MapView& view,
+                                          const ClusterMapData* b) const {
+  Summary sum;
+  sum.usable = node.available;
+  const bool strands = view.colour == MapColour::kStranded || view.colour == MapColour::kProfile;
   for (uint32_t g = node.first_gpu; g < node.first_gpu + node.gpu_count; ++g) {
     const MapGpu& gpu = data_->gpus[g];
-    held += gpu.held_milli;
-    if (view.colour == MapColour::kStranded) stranded += StrandedMilli(gpu);
-    fragmentation += gpu.fragmentation_milli;
-    if (b != nullptr && g < b->gpus.size()) other += b->gpus[g].held_milli;
+    sum.held += gpu.held_milli;
+    if (strands && gpu.stranded != 0) sum.stranded += StrandedMilli(gpu);
+    sum.fragmentation += gpu.fragmentation_milli;
+    if (b != nullptr && g < b->gpus.size()) sum.held_in_b += b->gpus[g].held_milli;
   }
   const int64_t count = node.gpu_count;
+  sum.held /= count;
   // Rounded up, so that a single stranded slice does not vanish.
-  return ShareInk(held / count, (stranded + count - 1) / count, fragmentation / count,
-                  other / count, view.colour, theme);
+  sum.stranded = (sum.stranded + count - 1) / count;
+  sum.fragmentation /= count;
+  sum.held_in_b /= count;
+  sum.lead = view.colour == MapColour::kProfile  ? node.lead_by_profile
+             : view.colour == MapColour::kTenant ? node.lead_by_tenant
+             : view.colour == MapColour::kState  ? node.lead_by_state
+                                                 : node.lead_by_size;
+  return sum;
+}
+
+void ClusterMap::DrawSummary(const Summary& summary, const Rect& rect, const MapView& view) {
+  const Theme& theme = ThemeOf(view.theme);
+  if (!summary.usable) {
+    list_.AddRect(rect, InkOf(theme.muted_cell, Hatch::kCrossed));
+    return;
+  }
+  const auto height_of = [&](int64_t milli) {
+    return rect.height * static_cast<float>(std::clamp<int64_t>(milli, 0, 1000)) / 1000;
+  };
+  // A part of the bar between two heights.
+  const auto part = [&](float from, float to, Rgb colour) {
+    if (to > from) list_.AddRect(Rect{rect.x, rect.y + from, rect.width, to - from}, InkOf(colour));
+  };
+  if (view.colour == MapColour::kFragmentation) {
+    const auto milli = static_cast<int>(std::clamp<int64_t>(summary.fragmentation, 0, 1000));
+    part(0, rect.height, SequenceColour(theme, milli));
+    return;
+  }
+  if (view.colour == MapColour::kDifference) {
+    const float common = height_of(std::min(summary.held, summary.held_in_b));
+    const float larger = height_of(std::max(summary.held, summary.held_in_b));
+    part(0, common, theme.muted_cell);
+    part(common, larger, theme.categories[summary.held > summary.held_in_b ? 0 : 1]);
+    part(larger, rect.height, theme.free_cell);
+    return;
+  }
+  const float held = summary.lead == kNoSlot ? 0 : height_of(summary.held);
+  const bool strands = view.colour == MapColour::kStranded || view.colour == MapColour::kProfile;
+  float stranded = 0;
+  if (strands && summary.stranded > 0) {
+    // Any stranded slice must be seen.
+    constexpr float kLeastStranded = 1.5F;
+    stranded = std::min(std::max(height_of(summary.stranded), kLeastStranded), rect.height);
+  }
+  const float free_end = rect.height - stranded;
+  if (held > 0) {
+    part(0, std::min(held, free_end), SlotInk(data_->slots[summary.lead], view, theme).colour);
+  }
+  part(held, free_end, theme.free_cell);
+  part(free_end, rect.height, theme.stranded);
 }
 
 // --- Texts ---

@@ -46,6 +46,7 @@ struct MapSlot {
   bool held = true;       // otherwise an idle instance of a static layout
 };
 
+inline constexpr uint32_t kNoSlot = 0xffff'ffff;
 inline constexpr uint16_t kShareUnits = 1000;  // of a GPU that is no MIG GPU
 inline constexpr uint16_t kMaxSlices = 32;
 
@@ -64,6 +65,7 @@ struct MapGpu {
   uint32_t first_slot = 0;
   uint32_t slot_count = 0;
   uint32_t slot_room = 0;
+  uint32_t lead = kNoSlot;  // its largest held slot: index into ClusterMapData::slots
 };
 
 struct MapNode {
@@ -73,9 +75,15 @@ struct MapNode {
   std::string label;  // value of the label to group by; empty without it
   SimTime since;      // in the cluster since then
   bool available = true;
-  // Set by AddNode and AddGpu.
+  // Set by AddNode, AddGpu and SetSlots.
   uint32_t first_gpu = 0;
   uint32_t gpu_count = 0;
+  // A slot of the profile, the tenant and the state that lead on most of its GPUs, and its largest
+  // slot; kNoSlot while pods hold nothing of it.
+  uint32_t lead_by_profile = kNoSlot;
+  uint32_t lead_by_tenant = kNoSlot;
+  uint32_t lead_by_state = kNoSlot;
+  uint32_t lead_by_size = kNoSlot;
 };
 
 // A cluster at one instant. Nodes are added in order, each followed by its GPUs.
@@ -93,11 +101,15 @@ struct ClusterMapData {
   uint32_t AddNode(MapNode node);
   // For the node added last.
   uint32_t AddGpu(MapGpu gpu, absl::Span<const MapSlot> slots_of_gpu);
-  // Replaces the slots of a GPU by others, which must not lie in `slots`. Amortised O(slots).
+  // Replaces the slots of a GPU by others, which must not lie in `slots`. Amortised O(slots + GPUs
+  // of the node).
   void SetSlots(uint32_t gpu, absl::Span<const MapSlot> slots_of_gpu);
   absl::Span<const MapSlot> SlotsOf(const MapGpu& gpu) const {
     return absl::MakeConstSpan(slots).subspan(gpu.first_slot, gpu.slot_count);
   }
+
+ private:
+  void FindLeads(MapNode* node) const;
 };
 
 // --- Looks ---
@@ -175,9 +187,10 @@ class ClusterMap {
   static MapDetail DetailOf(const MapView& view);
 
   // The visible part, in pixels; edges may stick out and are to be clipped. `b` is the same cluster
-  // in run B, for MapColour::kDifference; otherwise null. Nodes and GPUs that are drawn as a single
-  // rectangle show their shares; a GPU shows the tenant, age or state of its largest slot, and
-  // without MIG instances its profile, too.
+  // in run B, for MapColour::kDifference; otherwise null. Where slots are too small, a node or GPU
+  // is a bar in the legend's colours without hatching: from the top the share that pods hold, in
+  // the colour of its lead; from the bottom the share that is stranded. In a difference it shows
+  // the common share and above it the larger run's, by fragmentation a single colour.
   // Costs nothing if neither view nor data changed.
   const DrawList& Draw(const MapView& view, const ClusterMapData* b);
 
@@ -225,10 +238,18 @@ class ClusterMap {
   void DrawGpu(uint32_t gpu, const Rect& column, const MapView& view, const ClusterMapData* b);
   void DrawDifference(const MapGpu& a, const MapGpu* b, const ClusterMapData* b_data,
                       const Rect& column, const Theme& theme);
-  Ink ShareInk(int64_t held, int64_t stranded, int64_t fragmentation, int64_t other_held,
-               MapColour colour, const Theme& theme) const;
-  Ink GpuInk(uint32_t gpu, const MapView& view, const ClusterMapData* b) const;
-  Ink NodeInk(const MapNode& node, const MapView& view, const ClusterMapData* b) const;
+  // What nodes and GPUs show that are too small for their slots. Shares in thousandths.
+  struct Summary {
+    bool usable = true;
+    int64_t held = 0;
+    int64_t stranded = 0;
+    int64_t fragmentation = 0;
+    int64_t held_in_b = 0;
+    uint32_t lead = kNoSlot;
+  };
+  Summary SummaryOf(uint32_t gpu, const ClusterMapData* b) const;
+  Summary SummaryOf(const MapNode& node, const MapView& view, const ClusterMapData* b) const;
+  void DrawSummary(const Summary& summary, const Rect& rect, const MapView& view);
   Ink SlotInk(const MapSlot& slot, const MapView& view, const Theme& theme) const;
 
   const ClusterMapData* data_;

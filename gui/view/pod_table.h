@@ -84,6 +84,9 @@ class PodTable : public TableSource {
   absl::string_view node(size_t pod) const;
   // The scheduler's last refusal, or the node's; "not tried yet" for a waiting pod without one.
   absl::string_view verdict(size_t pod) const;
+  // The same in two words, as in the plot of waiting pods: "driver's answer"; empty for a pod that
+  // has ended or runs without one.
+  absl::string_view short_verdict(size_t pod) const;
   // The sum of its waits up to now().
   SimDuration WaitOf(size_t pod) const;
   // From arrival to its first start, or to now() if it waits for that. None for a pod that ended
@@ -104,6 +107,8 @@ class PodTable : public TableSource {
 
  private:
   const PodTexts& texts() const { return archive_->texts(); }
+  // REQUIRES: the pod has one.
+  const PodVerdict& LastVerdict(const PodRow& row) const;
 
   SimTime now_;
   std::shared_ptr<const PodArchive> archive_;
@@ -112,7 +117,7 @@ class PodTable : public TableSource {
   std::string names_;  // one behind the other
   std::vector<size_t> name_begin_ = {0};
   // Behind those of the archive.
-  std::vector<std::string> verdicts_;
+  std::vector<PodVerdict> verdicts_;
   VerdictNumbers verdict_numbers_;
 };
 

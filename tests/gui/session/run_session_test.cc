@@ -47,6 +47,7 @@
 #include "sim/record/live_claims.h"
 #include "sim/record/live_state.h"
 #include "tests/gui/session/golden_ledger.h"
+#include "tests/gui/view/inspect_ledger.h"
 #include "tests/sim/record/claim_script.h"
 #include "tests/testing/assert_ok.h"
 #include "tests/testing/soak.h"
@@ -510,7 +511,7 @@ TEST_P(GuiSessionTest, PodsAreInspectedFromTheirArrival) {
     ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerReader> reader,
                          LedgerReader::Open(ledger_.path()));
     const absl::StatusOr<view::PodInspection> wanted =
-        view::InspectPod(reader.get(), request.object.name, CursorOf(place));
+        InspectPodFrom(reader.get(), request.object.name, CursorOf(place));
     ASSERT_EQ(result->status.code(), wanted.status().code()) << result->status;
     if (!wanted.ok()) {
       EXPECT_FALSE(result->pod.has_value());
@@ -566,7 +567,7 @@ TEST_P(GuiSessionTest, NodesAreInspectedFromTheKeyframeBeforeTheirWindow) {
     ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerReader> reader,
                          LedgerReader::Open(ledger_.path()));
     ASSERT_OK_AND_ASSIGN(const view::NodeInspection wanted,
-                         view::InspectNode(reader.get(), request.object.name, CursorOf(place)));
+                         InspectNodeFrom(reader.get(), request.object.name, CursorOf(place)));
     SCOPED_TRACE(absl::StrCat(request.object.name, " at record ", place.record));
     ExpectSameResidents(node, wanted);
     if (by_record_) continue;
@@ -592,7 +593,7 @@ TEST_P(GuiSessionTest, NodesAreInspectedFromTheKeyframeBeforeTheirWindow) {
     cursor.records = static_cast<uint64_t>(later - records_.begin());
     cursor.now = request.end;
     ASSERT_OK_AND_ASSIGN(const view::NodeInspection window,
-                         view::InspectNode(to_end.get(), request.object.name, cursor));
+                         InspectNodeFrom(to_end.get(), request.object.name, cursor));
     using Slot = std::tuple<uint32_t, uint8_t, int32_t, int64_t, bool, int64_t>;
     const auto slots_of = [&](const view::NodeInspection& inspection) {
       std::vector<Slot> slots;
