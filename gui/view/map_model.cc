@@ -197,11 +197,17 @@ void ClusterMapData::SetSlots(uint32_t gpu, absl::Span<const MapSlot> slots_of_g
     if (!slots[s].held) continue;
     if (target.lead == kNoSlot || slots[s].size > slots[target.lead].size) target.lead = s;
   }
-  FindLeads(&nodes[target.node]);
+  SumUp(&nodes[target.node]);
   ++version;
 }
 
-void ClusterMapData::FindLeads(MapNode* node) const {
+void ClusterMapData::SumUp(MapNode* node) const {
+  node->held_milli = node->stranded_milli = node->fragmentation_milli = 0;
+  for (uint32_t g = node->first_gpu; g < node->first_gpu + node->gpu_count; ++g) {
+    node->held_milli += gpus[g].held_milli;
+    node->stranded_milli += StrandedMilli(gpus[g]);
+    node->fragmentation_milli += gpus[g].fragmentation_milli;
+  }
   // The first slot of each value, and how many GPUs it leads on. Nodes have few GPUs.
   absl::InlinedVector<std::pair<uint32_t, uint32_t>, 8> counts;
   const auto leader = [&](auto value_of) {
@@ -612,7 +618,7 @@ void ClusterMap::DrawNode(const Group& group, uint32_t index, const MapView& vie
   const Rect tile = TileOf(group, index);
   const MapDetail detail = DetailOf(view);
   if (detail == MapDetail::kNode) {
-    DrawSummary(SummaryOf(node, view, b), ToPixels(view, tile), view);
+    DrawSummary(SummaryOfNode(n, view, b), ToPixels(view, tile), view);
     return;
   }
   if (label_height_ * view.scale >= view.line_height * 0.75F) {
@@ -621,7 +627,7 @@ void ClusterMap::DrawNode(const Group& group, uint32_t index, const MapView& vie
   for (uint32_t g = node.first_gpu; g < node.first_gpu + node.gpu_count; ++g) {
     const Rect column = ToPixels(view, ColumnOf(group, tile, g));
     if (detail == MapDetail::kGpu) {
-      DrawSummary(SummaryOf(g, b), column, view);
+      DrawSummary(SummaryOfGpu(g, b), column, view);
     } else {
       DrawGpu(g, column, view, b);
     }
@@ -775,7 +781,7 @@ Ink ClusterMap::SlotInk(const MapSlot& slot, const MapView& view, const Theme& t
   return InkOf(theme.muted_cell);
 }
 
-ClusterMap::Summary ClusterMap::SummaryOf(uint32_t g, const ClusterMapData* b) const {
+ClusterMap::Summary ClusterMap::SummaryOfGpu(uint32_t g, const ClusterMapData* b) const {
   const MapGpu& gpu = data_->gpus[g];
   Summary summary;
   summary.usable = gpu.healthy && data_->nodes[gpu.node].available;
@@ -787,29 +793,22 @@ ClusterMap::Summary ClusterMap::SummaryOf(uint32_t g, const ClusterMapData* b) c
   return summary;
 }
 
-ClusterMap::Summary ClusterMap::SummaryOf(const MapNode& node, const MapView& view,
-                                          const ClusterMapData* b) const {
-  Summary sum;
-  sum.usable = node.available;
-  const bool strands = view.colour == MapColour::kStranded || view.colour == MapColour::kProfile;
-  for (uint32_t g = node.first_gpu; g < node.first_gpu + node.gpu_count; ++g) {
-    const MapGpu& gpu = data_->gpus[g];
-    sum.held += gpu.held_milli;
-    if (strands && gpu.stranded != 0) sum.stranded += StrandedMilli(gpu);
-    sum.fragmentation += gpu.fragmentation_milli;
-    if (b != nullptr && g < b->gpus.size()) sum.held_in_b += b->gpus[g].held_milli;
-  }
+ClusterMap::Summary ClusterMap::SummaryOfNode(uint32_t n, const MapView& view,
+                                              const ClusterMapData* b) const {
+  const MapNode& node = data_->nodes[n];
   const int64_t count = node.gpu_count;
-  sum.held /= count;
+  Summary summary;
+  summary.usable = node.available;
+  summary.held = node.held_milli / count;
   // Rounded up, so that a single stranded slice does not vanish.
-  sum.stranded = (sum.stranded + count - 1) / count;
-  sum.fragmentation /= count;
-  sum.held_in_b /= count;
-  sum.lead = view.colour == MapColour::kProfile  ? node.lead_by_profile
-             : view.colour == MapColour::kTenant ? node.lead_by_tenant
-             : view.colour == MapColour::kState  ? node.lead_by_state
-                                                 : node.lead_by_size;
-  return sum;
+  summary.stranded = (node.stranded_milli + count - 1) / count;
+  summary.fragmentation = node.fragmentation_milli / count;
+  if (b != nullptr && n < b->nodes.size()) summary.held_in_b = b->nodes[n].held_milli / count;
+  summary.lead = view.colour == MapColour::kProfile  ? node.lead_by_profile
+                 : view.colour == MapColour::kTenant ? node.lead_by_tenant
+                 : view.colour == MapColour::kState  ? node.lead_by_state
+                                                     : node.lead_by_size;
+  return summary;
 }
 
 void ClusterMap::DrawSummary(const Summary& summary, const Rect& rect, const MapView& view) {
@@ -818,8 +817,14 @@ void ClusterMap::DrawSummary(const Summary& summary, const Rect& rect, const Map
     list_.AddRect(rect, InkOf(theme.muted_cell, Hatch::kCrossed));
     return;
   }
+  // Less than half a pixel at either end would not be seen.
   const auto height_of = [&](int64_t milli) {
-    return rect.height * static_cast<float>(std::clamp<int64_t>(milli, 0, 1000)) / 1000;
+    constexpr float kLeastPart = 0.5F;
+    const float height =
+        rect.height * static_cast<float>(std::clamp<int64_t>(milli, 0, 1000)) / 1000;
+    if (rect.height <= 2 * kLeastPart) return height;
+    if (height < kLeastPart) return 0.0F;
+    return rect.height - height < kLeastPart ? rect.height : height;
   };
   // A part of the bar between two heights.
   const auto part = [&](float from, float to, Rgb colour) {
@@ -839,9 +844,8 @@ void ClusterMap::DrawSummary(const Summary& summary, const Rect& rect, const Map
     return;
   }
   const float held = summary.lead == kNoSlot ? 0 : height_of(summary.held);
-  const bool strands = view.colour == MapColour::kStranded || view.colour == MapColour::kProfile;
   float stranded = 0;
-  if (strands && summary.stranded > 0) {
+  if (summary.stranded > 0) {
     // Any stranded slice must be seen.
     constexpr float kLeastStranded = 1.5F;
     stranded = std::min(std::max(height_of(summary.stranded), kLeastStranded), rect.height);
@@ -867,19 +871,21 @@ std::vector<MapLegendRow> ClusterMap::Legend(MapColour colour, ThemeKind kind) c
   };
   const Ink stranded = InkOf(theme.stranded, Hatch::kRising);
   const Ink free = InkOf(theme.free_cell);
+  const auto add_free = [&] {
+    add(free, "free");
+    add(stranded, "free, stranded by geometry or layout");
+  };
   constexpr size_t kMostNames = 16;  // further ones would repeat colours and hatchings too closely
   switch (colour) {
     case MapColour::kProfile:
       for (size_t i = data_->profiles.size(); i-- > 0;) {
         add(InkOf(StepColour(theme, i, data_->profiles.size())), data_->profiles[i]);
       }
-      add(free, "free");
-      add(stranded, "free, stranded by geometry or layout");
+      add_free();
       break;
     case MapColour::kStranded:
       add(InkOf(theme.muted_cell), "held");
-      add(free, "free");
-      add(stranded, "free, stranded by geometry or layout");
+      add_free();
       break;
     case MapColour::kFragmentation:
       for (const int milli : {0, 250, 500, 750, 1000}) {
@@ -896,12 +902,14 @@ std::vector<MapLegendRow> ClusterMap::Legend(MapColour colour, ThemeKind kind) c
       if (names.size() > kMostNames) {
         add(free, absl::StrCat(names.size() - kMostNames, " more"));
       }
+      add_free();
       break;
     }
     case MapColour::kAge:
       for (size_t i = 0; i < kAgeSteps.size(); ++i) {
         add(InkOf(StepColour(theme, i, kAgeSteps.size())), kAgeSteps[i].text);
       }
+      add_free();
       break;
     case MapColour::kDifference:
       add(InkOf(theme.categories[0]), "only A");

@@ -78,6 +78,10 @@ struct MapNode {
   // Set by AddNode, AddGpu and SetSlots.
   uint32_t first_gpu = 0;
   uint32_t gpu_count = 0;
+  // Sums over its GPUs, so that a map of nodes need not look at these.
+  int64_t held_milli = 0;
+  int64_t stranded_milli = 0;
+  int64_t fragmentation_milli = 0;
   // A slot of the profile, the tenant and the state that lead on most of its GPUs, and its largest
   // slot; kNoSlot while pods hold nothing of it.
   uint32_t lead_by_profile = kNoSlot;
@@ -109,7 +113,7 @@ struct ClusterMapData {
   }
 
  private:
-  void FindLeads(MapNode* node) const;
+  void SumUp(MapNode* node) const;
 };
 
 // --- Looks ---
@@ -247,8 +251,8 @@ class ClusterMap {
     int64_t held_in_b = 0;
     uint32_t lead = kNoSlot;
   };
-  Summary SummaryOf(uint32_t gpu, const ClusterMapData* b) const;
-  Summary SummaryOf(const MapNode& node, const MapView& view, const ClusterMapData* b) const;
+  Summary SummaryOfGpu(uint32_t gpu, const ClusterMapData* b) const;
+  Summary SummaryOfNode(uint32_t node, const MapView& view, const ClusterMapData* b) const;
   void DrawSummary(const Summary& summary, const Rect& rect, const MapView& view);
   Ink SlotInk(const MapSlot& slot, const MapView& view, const Theme& theme) const;
 
