@@ -229,17 +229,20 @@ void ClusterMapData::SumUp(MapNode* node) const {
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     return most == counts.end() ? kNoSlot : most->first;
   };
-  node->lead_by_profile = leader([](const MapSlot& slot) { return slot.profile; });
-  node->lead_by_tenant = leader([](const MapSlot& slot) { return slot.tenant; });
-  node->lead_by_state = leader([](const MapSlot& slot) { return slot.state; });
-  node->lead_by_size = kNoSlot;
+  node->lead = MapSlot();
+  const uint32_t by_profile = leader([](const MapSlot& slot) { return slot.profile; });
+  node->lead.held = by_profile != kNoSlot;
+  if (!node->lead.held) return;
+  node->lead.profile = slots[by_profile].profile;
+  node->lead.tenant = slots[leader([](const MapSlot& slot) { return slot.tenant; })].tenant;
+  node->lead.state = slots[leader([](const MapSlot& slot) { return slot.state; })].state;
   int64_t largest = 0;
   for (uint32_t g = node->first_gpu; g < node->first_gpu + node->gpu_count; ++g) {
     if (gpus[g].lead == kNoSlot) continue;
     const int64_t milli = int64_t{slots[gpus[g].lead].size} * 1000 / gpus[g].units;
     if (milli <= largest) continue;
     largest = milli;
-    node->lead_by_size = gpus[g].lead;
+    node->lead.since = slots[gpus[g].lead].since;
   }
 }
 
@@ -618,7 +621,7 @@ void ClusterMap::DrawNode(const Group& group, uint32_t index, const MapView& vie
   const Rect tile = TileOf(group, index);
   const MapDetail detail = DetailOf(view);
   if (detail == MapDetail::kNode) {
-    DrawSummary(SummaryOfNode(n, view, b), ToPixels(view, tile), view);
+    DrawSummary(SummaryOfNode(n, b), ToPixels(view, tile), view);
     return;
   }
   if (label_height_ * view.scale >= view.line_height * 0.75F) {
@@ -789,12 +792,11 @@ ClusterMap::Summary ClusterMap::SummaryOfGpu(uint32_t g, const ClusterMapData* b
   summary.stranded = StrandedMilli(gpu);
   summary.fragmentation = gpu.fragmentation_milli;
   if (b != nullptr && g < b->gpus.size()) summary.held_in_b = b->gpus[g].held_milli;
-  summary.lead = gpu.lead;
+  if (gpu.lead != kNoSlot) summary.lead = &data_->slots[gpu.lead];
   return summary;
 }
 
-ClusterMap::Summary ClusterMap::SummaryOfNode(uint32_t n, const MapView& view,
-                                              const ClusterMapData* b) const {
+ClusterMap::Summary ClusterMap::SummaryOfNode(uint32_t n, const ClusterMapData* b) const {
   const MapNode& node = data_->nodes[n];
   const int64_t count = node.gpu_count;
   Summary summary;
@@ -804,10 +806,7 @@ ClusterMap::Summary ClusterMap::SummaryOfNode(uint32_t n, const MapView& view,
   summary.stranded = (node.stranded_milli + count - 1) / count;
   summary.fragmentation = node.fragmentation_milli / count;
   if (b != nullptr && n < b->nodes.size()) summary.held_in_b = b->nodes[n].held_milli / count;
-  summary.lead = view.colour == MapColour::kProfile  ? node.lead_by_profile
-                 : view.colour == MapColour::kTenant ? node.lead_by_tenant
-                 : view.colour == MapColour::kState  ? node.lead_by_state
-                                                     : node.lead_by_size;
+  if (node.lead.held) summary.lead = &node.lead;
   return summary;
 }
 
@@ -843,7 +842,7 @@ void ClusterMap::DrawSummary(const Summary& summary, const Rect& rect, const Map
     part(larger, rect.height, theme.free_cell);
     return;
   }
-  const float held = summary.lead == kNoSlot ? 0 : height_of(summary.held);
+  const float held = summary.lead == nullptr ? 0 : height_of(summary.held);
   float stranded = 0;
   if (summary.stranded > 0) {
     // Any stranded slice must be seen.
@@ -852,7 +851,7 @@ void ClusterMap::DrawSummary(const Summary& summary, const Rect& rect, const Map
   }
   const float free_end = rect.height - stranded;
   if (held > 0) {
-    part(0, std::min(held, free_end), SlotInk(data_->slots[summary.lead], view, theme).colour);
+    part(0, std::min(held, free_end), SlotInk(*summary.lead, view, theme).colour);
   }
   part(held, free_end, theme.free_cell);
   part(free_end, rect.height, theme.stranded);

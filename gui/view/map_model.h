@@ -82,12 +82,9 @@ struct MapNode {
   int64_t held_milli = 0;
   int64_t stranded_milli = 0;
   int64_t fragmentation_milli = 0;
-  // A slot of the profile, the tenant and the state that lead on most of its GPUs, and its largest
-  // slot; kNoSlot while pods hold nothing of it.
-  uint32_t lead_by_profile = kNoSlot;
-  uint32_t lead_by_tenant = kNoSlot;
-  uint32_t lead_by_state = kNoSlot;
-  uint32_t lead_by_size = kNoSlot;
+  // The profile, the tenant and the state that lead on most of its GPUs, and since when its largest
+  // slot is there; not held while pods hold nothing of it.
+  MapSlot lead = {.held = false};
 };
 
 // A cluster at one instant. Nodes are added in order, each followed by its GPUs.
@@ -249,10 +246,10 @@ class ClusterMap {
     int64_t stranded = 0;
     int64_t fragmentation = 0;
     int64_t held_in_b = 0;
-    uint32_t lead = kNoSlot;
+    const MapSlot* lead = nullptr;
   };
   Summary SummaryOfGpu(uint32_t gpu, const ClusterMapData* b) const;
-  Summary SummaryOfNode(uint32_t node, const MapView& view, const ClusterMapData* b) const;
+  Summary SummaryOfNode(uint32_t node, const ClusterMapData* b) const;
   void DrawSummary(const Summary& summary, const Rect& rect, const MapView& view);
   Ink SlotInk(const MapSlot& slot, const MapView& view, const Theme& theme) const;
 

@@ -449,7 +449,7 @@ TEST(MapModelTest, ANodeShowsWhatLeadsOnMostOfItsGpus) {
   data.SetSlots(0, {});
   data.SetSlots(1, {});
   EXPECT_EQ(colour(MapColour::kProfile), theme.free_cell);
-  EXPECT_EQ(data.nodes[0].lead_by_size, kNoSlot);
+  EXPECT_FALSE(data.nodes[0].lead.held);
 }
 
 // Whatever the detail, the map shows no colour that its legend lacks.
