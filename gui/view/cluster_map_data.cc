@@ -170,6 +170,7 @@ ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources) {
       data.AddGpu(gpu, slots[d]);
     }
   }
+  data.SumUpNodes();
   return data;
 }
 

@@ -170,11 +170,21 @@ uint32_t ClusterMapData::AddGpu(MapGpu gpu, absl::Span<const MapSlot> slots_of_g
   has_shares = has_shares || gpu.units == kShareUnits;
   gpus.push_back(gpu);
   ++nodes.back().gpu_count;
-  SetSlots(index, slots_of_gpu);
+  PlaceSlots(index, slots_of_gpu);
   return index;
 }
 
 void ClusterMapData::SetSlots(uint32_t gpu, absl::Span<const MapSlot> slots_of_gpu) {
+  PlaceSlots(gpu, slots_of_gpu);
+  SumUp(&nodes[gpus[gpu].node]);
+}
+
+void ClusterMapData::SumUpNodes() {
+  for (MapNode& node : nodes) SumUp(&node);
+  ++version;
+}
+
+void ClusterMapData::PlaceSlots(uint32_t gpu, absl::Span<const MapSlot> slots_of_gpu) {
   MapGpu& target = gpus[gpu];
   const auto count = static_cast<uint32_t>(slots_of_gpu.size());
   if (count > target.slot_room) {
@@ -197,7 +207,6 @@ void ClusterMapData::SetSlots(uint32_t gpu, absl::Span<const MapSlot> slots_of_g
     if (!slots[s].held) continue;
     if (target.lead == kNoSlot || slots[s].size > slots[target.lead].size) target.lead = s;
   }
-  SumUp(&nodes[target.node]);
   ++version;
 }
 

@@ -75,10 +75,11 @@ struct MapNode {
   std::string label;  // value of the label to group by; empty without it
   SimTime since;      // in the cluster since then
   bool available = true;
-  // Set by AddNode, AddGpu and SetSlots.
+  // Set by AddNode and AddGpu.
   uint32_t first_gpu = 0;
   uint32_t gpu_count = 0;
-  // Sums over its GPUs, so that a map of nodes need not look at these.
+  // Set by SumUpNodes and SetSlots. Sums over its GPUs, so that a map of nodes need not look at
+  // these.
   int64_t held_milli = 0;
   int64_t stranded_milli = 0;
   int64_t fragmentation_milli = 0;
@@ -100,16 +101,19 @@ struct ClusterMapData {
   uint64_t version = 0;
 
   uint32_t AddNode(MapNode node);
-  // For the node added last.
+  // For the node added last. SumUpNodes must follow the last one.
   uint32_t AddGpu(MapGpu gpu, absl::Span<const MapSlot> slots_of_gpu);
   // Replaces the slots of a GPU by others, which must not lie in `slots`. Amortised O(slots + GPUs
   // of the node).
   void SetSlots(uint32_t gpu, absl::Span<const MapSlot> slots_of_gpu);
+  // Sets the sums and leads of all nodes. O(GPUs).
+  void SumUpNodes();
   absl::Span<const MapSlot> SlotsOf(const MapGpu& gpu) const {
     return absl::MakeConstSpan(slots).subspan(gpu.first_slot, gpu.slot_count);
   }
 
  private:
+  void PlaceSlots(uint32_t gpu, absl::Span<const MapSlot> slots_of_gpu);
   void SumUp(MapNode* node) const;
 };
 

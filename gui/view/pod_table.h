@@ -84,8 +84,8 @@ class PodTable : public TableSource {
   absl::string_view node(size_t pod) const;
   // The scheduler's last refusal, or the node's; "not tried yet" for a waiting pod without one.
   absl::string_view verdict(size_t pod) const;
-  // The same in two words, as in the plot of waiting pods: "driver's answer"; empty for a pod that
-  // has ended or runs without one.
+  // The kind of it, by the name that the plot of waiting pods has for it: "driver's answer". Empty
+  // for a pod that was never refused and does not wait.
   absl::string_view short_verdict(size_t pod) const;
   // The sum of its waits up to now().
   SimDuration WaitOf(size_t pod) const;

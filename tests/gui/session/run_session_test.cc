@@ -36,6 +36,7 @@
 #include "gui/view/pyramid.h"
 #include "gui/view/run_report.h"
 #include "gui/view/tenant_table.h"
+#include "gui/view/wait_kind.h"
 #include "model/proto/ledger.pb.h"
 #include "model/random.h"
 #include "model/record.h"
@@ -139,9 +140,10 @@ struct Wanted {
   LiveTotals totals;
   std::vector<int64_t> counters;
   int64_t waiting = 0;
-  std::map<std::string, int64_t> room;   // by profile
-  std::map<std::string, int64_t> waits;  // of requests for MIG, by profile
-  std::vector<SimTime> since;            // by node
+  std::map<std::string, int64_t> verdicts;  // waiting pods by the kind of their last one
+  std::map<std::string, int64_t> room;      // by profile
+  std::map<std::string, int64_t> waits;     // of requests for MIG, by profile
+  std::vector<SimTime> since;               // by node
   std::optional<view::ClaimTable> claims;
 };
 
@@ -155,6 +157,10 @@ void Fill(const PlainRun& run, SimTime now, Wanted* wanted) {
     wanted->counters.push_back(run.live().counter(static_cast<RunCounter>(c)));
   }
   wanted->waiting = run.pods().waiting();
+  for (const WaitKind kind : {WaitKind::kUntried, WaitKind::kNoRoom, WaitKind::kDriver}) {
+    const int64_t pods = run.live().waiting(kind);
+    if (pods > 0) wanted->verdicts[std::string(view::WaitKindName(kind))] = pods;
+  }
   for (size_t n = 0; n < run.cluster().node_count(); ++n) {
     for (const view::ProfileRoom& room : view::RoomByProfile(run.cluster(), NodeId(n), layout_of)) {
       wanted->room[room.profile] += room.more;
@@ -256,6 +262,12 @@ void ExpectSame(const RunSnapshot& snapshot, const Wanted& wanted) {
             wanted.counters);
   EXPECT_EQ(snapshot.waiting, wanted.waiting);
   ExpectSamePods(snapshot.pods, wanted.pods);
+  std::map<std::string, int64_t> verdicts;
+  for (size_t pod = 0; pod < snapshot.pods.rows(); ++pod) {
+    if (snapshot.pods.row(pod).phase != PodPhase::kPending) continue;
+    ++verdicts[std::string(snapshot.pods.short_verdict(pod))];
+  }
+  EXPECT_EQ(verdicts, wanted.verdicts);
   ExpectSameMap(snapshot.map, wanted.map);
   ExpectSameNodes(snapshot.nodes, *wanted.nodes);
   ExpectSameClaims(snapshot.claims, *wanted.claims);

@@ -64,6 +64,7 @@ ClusterMapData SmallCluster() {
   MapSlot second = Slot(0, 1000, 0);
   second.replica = 1;
   data.AddGpu(sliced, {second});
+  data.SumUpNodes();
   return data;
 }
 
@@ -313,6 +314,7 @@ TEST(MapModelTest, ALargeClusterCostsItsVisiblePart) {
       data.AddGpu(MigGpu(), {Slot(0, 1, 0), Slot(1, 1, 0), Slot(4, 4, 1)});
     }
   }
+  data.SumUpNodes();
   ASSERT_EQ(data.gpus.size(), size_t{100'000});
   ClusterMap map(&data);
   map.Arrange(MapGrouping::kModel, MapOrder::kName, 1.6F);
@@ -429,6 +431,7 @@ TEST(MapModelTest, ANodeShowsWhatLeadsOnMostOfItsGpus) {
   data.AddGpu(MigGpu(), {held(2, 1, 1, 1, 3'000), Slot(2, 6, 2, /*held=*/false)});
   data.AddGpu(MigGpu(), {held(2, 1, 2, 1, 3'000)});
   data.AddGpu(MigGpu(), {});
+  data.SumUpNodes();
   ClusterMap map(&data);
   MapView view = LargeView(map);
   view.scale = 1;
