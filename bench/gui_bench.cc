@@ -8,7 +8,9 @@
 // is measured by running 100,000 and 1,000,000 jobs again, with and without. Otherwise shorter runs
 // stand in for them, as the second column tells.
 //
-// Every measurement is a process of its own, so that none sees the memory or the caches of another.
+// Words on the command line choose the rows whose names contain one of them: `gui_bench seek
+// frame`. Every measurement is a process of its own, so that none sees the memory or the caches of
+// another.
 
 #include <imgui.h>
 #include <sys/resource.h>
@@ -31,6 +33,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "bench/micro/overloaded_run.h"
@@ -336,7 +339,7 @@ std::optional<double> ExtraTime(int repeats, const std::function<RunSpec(bool)>&
 
 // 100,000 GPUs with their slots, six plots of 1,000,000 samples, a table of 1,000,000 pods. These
 // states are made by hand, so a frame is all that it is but for asking the workers.
-std::vector<double> Frames() {
+std::vector<double> Frames(bool moves) {
   constexpr LargeRunSize kSize;
   constexpr int kRepeats = 10;
   constexpr int kFrames = 50;
@@ -351,8 +354,8 @@ std::vector<double> Frames() {
   const std::shared_ptr<const RunSnapshot> snapshots[2] = {LargeSnapshot(kSize, pods, 0),
                                                            LargeSnapshot(kSize, pods, 1)};
   int64_t second = kSize.samples / 2;
-  const auto frame = [&](bool moves) {
-    if (moves) {
+  const auto frame = [&](bool moved) {
+    if (moved) {
       ++second;
       state.timeline.MoveTo({SimTime(second * kSecondNs)});
       state.a.snapshot = snapshots[second % 2];
@@ -363,18 +366,26 @@ std::vector<double> Frames() {
   };
   frame(true);
   for (int i = 0; i < 60; ++i) frame(false);
-  const auto cost = [&](bool moves) {
-    return LeastCpuSeconds(kRepeats,
-                           [&] {
-                             for (int i = 0; i < kFrames; ++i) frame(moves);
-                           }) /
-           kFrames;
-  };
-  const double moved = cost(true);
-  return {moved, cost(false)};
+  const double cost = LeastCpuSeconds(kRepeats, [&] {
+    for (int i = 0; i < kFrames; ++i) frame(moves);
+  });
+  return {cost / kFrames};
 }
 
 // --- The table ---
+
+constexpr char kLedgerRow[] = "ledger, extra user time";
+
+// The words that choose rows; none: all.
+std::vector<std::string>& Chosen() {
+  static auto* const words = new std::vector<std::string>;
+  return *words;
+}
+bool IsChosen(absl::string_view what) {
+  return Chosen().empty() || std::any_of(Chosen().begin(), Chosen().end(), [&](const auto& word) {
+           return absl::StrContains(what, word);
+         });
+}
 
 std::string MillisText(double seconds) { return absl::StrCat(FixedText(seconds * 1e3, 2), " ms"); }
 std::string PercentText(double share) { return absl::StrCat(FixedText(share * 100, 1), " %"); }
@@ -389,6 +400,7 @@ void PrintRow(absl::string_view what, absl::string_view of, absl::string_view me
 template <typename Text>
 void MeasureRow(absl::string_view what, absl::string_view of, absl::string_view goal,
                 const std::function<std::vector<double>()>& measure, Text text) {
+  if (!IsChosen(what)) return;
   const std::optional<std::vector<double>> found = InChild(measure);
   PrintRow(what, of, found.has_value() && !found->empty() ? text(*found) : "failed", goal);
 }
@@ -440,9 +452,9 @@ void PrintTable() {
       });
   const auto ledger_row = [](const std::string& of, int repeats,
                              const std::function<RunSpec(bool)>& spec) {
+    if (!IsChosen(kLedgerRow)) return;
     const std::optional<double> extra = ExtraTime(repeats, spec);
-    PrintRow("ledger, extra user time", of, extra.has_value() ? PercentText(*extra) : "failed",
-             "15 %");
+    PrintRow(kLedgerRow, of, extra.has_value() ? PercentText(*extra) : "failed", "15 %");
   };
   if (is_long) {
     ledger_row("100,000 jobs", 3, [](bool ledger) { return Month(100'000, ledger); });
@@ -451,22 +463,32 @@ void PrintTable() {
     ledger_row("20,000 jobs on 200 nodes", 3, [](bool ledger) { return Month(20'000, ledger); });
   }
   const std::string by_hand = "made by hand, at full size";
-  const std::optional<std::vector<double>> frames = InChild(Frames);
-  const bool drawn = frames.has_value() && frames->size() == 2;
-  PrintRow("frame, 100,000 GPUs, six plots, 1,000,000 rows", by_hand,
-           drawn ? MillisText((*frames)[0]) : "failed", "2 ms CPU");
-  PrintRow("frame in which nothing changed", by_hand, drawn ? MillisText((*frames)[1]) : "failed",
-           "0.5 ms");
+  MeasureRow(
+      "frame, 100,000 GPUs, six plots, 1,000,000 rows", by_hand, "2 ms CPU",
+      [] { return Frames(/*moves=*/true); }, millis);
+  MeasureRow(
+      "frame in which nothing changed", by_hand, "0.5 ms", [] { return Frames(/*moves=*/false); },
+      millis);
   MeasureRow(
       "playing at 10,000 records a frame", of_jobs, "4 ms", [&] { return Playing(jobs); }, millis);
   if (!is_long) std::filesystem::remove_all(base);
 }
 
 }  // namespace
+
+void PrintTableOf(std::vector<std::string> words) {
+  Chosen() = std::move(words);
+  PrintTable();
+}
+
 }  // namespace drasim::gui
 
-// The arguments are those of the other benchmarks; there is nothing to choose.
-int main(int, char**) {
-  drasim::gui::PrintTable();
+// Options are those of other benchmarks and mean nothing here.
+int main(int argc, char** argv) {
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    if (!absl::StartsWith(argv[i], "--")) words.emplace_back(argv[i]);
+  }
+  drasim::gui::PrintTableOf(std::move(words));
   return 0;
 }

@@ -69,8 +69,11 @@ std::vector<std::string> FiguresTexts(const RunOverview& run) {
   };
   longer(CountText(run.nodes, "node"));
   longer(CountText(run.gpus, "GPU"));
-  longer(view::ValueText(static_cast<double>(run.file_bytes), view::Unit::kBytes));
-  longer(run.partial ? "partial" : absl::StrFormat("%016x", run.fingerprint));
+  // A run in progress has no file yet.
+  if (run.file_bytes > 0) {
+    longer(view::ValueText(static_cast<double>(run.file_bytes), view::Unit::kBytes));
+    longer(run.partial ? "partial" : absl::StrFormat("%016x", run.fingerprint));
+  }
   std::reverse(texts.begin(), texts.end());
   return texts;
 }

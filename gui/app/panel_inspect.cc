@@ -77,6 +77,11 @@ class InspectPanel : public Panel {
                      *app);
       return;
     }
+    if (app->a.job != nullptr && !app->a.opened()) {
+      WrappedDimText(absl::StrCat(app->selected.name, " can be inspected when the run is over."),
+                     *app);
+      return;
+    }
     const std::shared_ptr<const Inspection> inspection = InspectionOf(*app);
     // While the cursor moves, the object as it was a moment before stays in sight.
     if (inspection == nullptr || inspection->request.object != app->selected) {

@@ -120,6 +120,11 @@ int StrandedMilli(const MapGpu& gpu) {
   return std::min(std::popcount(gpu.stranded) * 1000 / int{gpu.units}, 1000);
 }
 
+// The share of a GPU that cannot be used, 0..1000.
+int FragmentedMilli(const MapGpu& gpu) {
+  return std::clamp(gpu.fragmentation_milli + StrandedMilli(gpu), 0, 1000);
+}
+
 // The units in which a node's label counts a GPU.
 uint32_t SlicesOf(const MapGpu& gpu) {
   if (gpu.slices > 0) return gpu.slices;
@@ -215,7 +220,7 @@ void ClusterMapData::SumUp(MapNode* node) const {
   for (uint32_t g = node->first_gpu; g < node->first_gpu + node->gpu_count; ++g) {
     node->held_milli += gpus[g].held_milli;
     node->stranded_milli += StrandedMilli(gpus[g]);
-    node->fragmentation_milli += gpus[g].fragmentation_milli;
+    node->fragmentation_milli += FragmentedMilli(gpus[g]);
   }
   // The first slot of each value, and how many GPUs it leads on. Nodes have few GPUs.
   absl::InlinedVector<std::pair<uint32_t, uint32_t>, 8> counts;
@@ -286,7 +291,7 @@ void ClusterMap::Arrange(MapGrouping grouping, MapOrder order, float aspect, flo
     if (order == MapOrder::kAge) rank[n] = nodes[n].since.ns();
     if (order != MapOrder::kFragmentation) continue;
     for (uint32_t g = 0; g < nodes[n].gpu_count; ++g) {
-      rank[n] -= data_->gpus[nodes[n].first_gpu + g].fragmentation_milli;
+      rank[n] -= FragmentedMilli(data_->gpus[nodes[n].first_gpu + g]);
     }
   }
   std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
@@ -700,8 +705,7 @@ void ClusterMap::DrawGpu(uint32_t g, const Rect& column, const MapView& view,
     return;
   }
   const bool by_gpu = view.colour == MapColour::kFragmentation;
-  const Rgb ground = by_gpu ? SequenceColour(theme, std::clamp(gpu.fragmentation_milli, 0, 1000))
-                            : theme.free_cell;
+  const Rgb ground = by_gpu ? SequenceColour(theme, FragmentedMilli(gpu)) : theme.free_cell;
   list_.AddRect(column, InkOf(ground));
   if (!usable) list_.AddRect(column, InkOf(theme.muted_cell, Hatch::kCrossed));
   if (gpu.units != kShareUnits && !by_gpu) {
@@ -799,7 +803,7 @@ ClusterMap::Summary ClusterMap::SummaryOfGpu(uint32_t g, const ClusterMapData* b
   summary.usable = gpu.healthy && data_->nodes[gpu.node].available;
   summary.held = gpu.held_milli;
   summary.stranded = StrandedMilli(gpu);
-  summary.fragmentation = gpu.fragmentation_milli;
+  summary.fragmentation = FragmentedMilli(gpu);
   if (b != nullptr && g < b->gpus.size()) summary.held_in_b = b->gpus[g].held_milli;
   if (gpu.lead != kNoSlot) summary.lead = &data_->slots[gpu.lead];
   return summary;

@@ -124,7 +124,7 @@ enum class MapOrder : uint8_t { kName, kFragmentation, kAge };
 enum class MapColour : uint8_t {
   kProfile,
   kStranded,
-  kFragmentation,
+  kFragmentation,  // the share that typical jobs cannot use, or of MIG that is stranded
   kTenant,
   kAge,
   kState,

@@ -153,7 +153,8 @@ TEST(MapModelTest, ColoursFollowTheMode) {
   view.colour = MapColour::kStranded;
   EXPECT_EQ(InkAt(map.Draw(view, nullptr), slot)->colour, theme.muted_cell);
   view.colour = MapColour::kFragmentation;
-  EXPECT_EQ(InkAt(map.Draw(view, nullptr), slot)->colour, SequenceColour(theme, 400));
+  // Of 8 slices one is stranded.
+  EXPECT_EQ(InkAt(map.Draw(view, nullptr), slot)->colour, SequenceColour(theme, 525));
   view.colour = MapColour::kTenant;
   EXPECT_EQ(InkAt(map.Draw(view, nullptr), other)->colour, theme.categories[1]);
   view.colour = MapColour::kState;
@@ -255,6 +256,10 @@ TEST(MapModelTest, GroupsAndOrdersNodes) {
   EXPECT_EQ(order(), "2 1 9 10 ");
   map.Arrange(MapGrouping::kNone, MapOrder::kAge, 1);
   EXPECT_EQ(order(), "2 1 9 10 ");
+  // Stranded slices are fragmentation, too.
+  data.gpus[2].stranded = 0b1111;
+  map.Arrange(MapGrouping::kNone, MapOrder::kFragmentation, 1);
+  EXPECT_EQ(order(), "1 2 9 10 ");
   map.Arrange(MapGrouping::kModel, MapOrder::kName, 1);
   EXPECT_EQ(order(), "2 9 1 10 ");
   std::vector<std::string> titles;
@@ -407,7 +412,7 @@ TEST(MapModelTest, SmallerDetailsSummarise) {
   EXPECT_EQ(of_node(0, 0.25F), theme.muted_cell);
   EXPECT_EQ(of_node(0, 0.97F), theme.stranded);
   view.colour = MapColour::kFragmentation;
-  EXPECT_EQ(of_node(0, 0.5F), SequenceColour(theme, 200));
+  EXPECT_EQ(of_node(0, 0.5F), SequenceColour(theme, 262));
   data.nodes[0].available = false;
   ++data.version;
   EXPECT_EQ(InkAt(map.Draw(view, nullptr), Middle(map.NodeRect(view, 0)))->hatch, Hatch::kCrossed);
