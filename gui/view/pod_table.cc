@@ -33,6 +33,11 @@ PodTable::PodTable(SimTime now, std::shared_ptr<const PodArchive> archive, size_
   DRASIM_CHECK_LE(ended, archive_->size());
 }
 
+void PodTable::ReserveLive(size_t pods) {
+  rows_.reserve(pods);
+  name_begin_.reserve(pods + 1);
+}
+
 void PodTable::AddLive(PodRow row, absl::string_view name, const VerdictSummaryTable& summaries) {
   const std::optional<uint32_t> known = archive_->verdict_numbers().Find(row);
   row.verdict = known.has_value() ? *known : verdict_numbers_.Number(row, summaries, &verdicts_);

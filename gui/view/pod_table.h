@@ -59,6 +59,8 @@ class PodTable : public TableSource {
   // Behind the rows so far. REQUIRES: numbers ascend; shape, tenant and summary exist. Amortised
   // O(1).
   void AddLive(PodRow row, absl::string_view name, const VerdictSummaryTable& summaries);
+  // For so many calls of AddLive.
+  void ReserveLive(size_t pods);
 
   // TableSource.
   absl::Span<const TableColumn> columns() const override;
