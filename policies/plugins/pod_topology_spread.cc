@@ -407,6 +407,7 @@ void PodTopologySpread::NormalizeScore(absl::Span<const NodeId> nodes,
 
 bool PodTopologySpread::MayHelp(const ClusterChange& change, const PodContext& pod,
                                 const ClusterState& cluster) const {
+  if (!change.detailed) return true;
   const Plan& plan = PlanOf(pod, cluster);
   if (!plan.hard_error.empty()) return true;
   const auto any_selects = [&plan](const PodShape& shape) {
