@@ -339,7 +339,7 @@ StepResult PodTopologySpread::PreScore(const PodContext& pod, const ClusterState
   }
   size_t ignored = 0;
   if (plan_->all_keys) {
-    for (const NodeId node : feasible) ignored += IsIgnored(*plan_, node) ? 1 : 0;
+    for (const NodeId node : feasible) ignored += IsIgnored(*plan_, node) ? 1u : 0u;
   }
   any_ignored_ = ignored > 0;
   weights_.clear();
@@ -365,7 +365,7 @@ size_t PodTopologySpread::CountValues(const Constraint& constraint,
     if (any_ignored_ && IsIgnored(*plan_, node)) continue;
     const uint32_t domain = domain_of[node.value()];
     uint32_t& last = marked_[domain == empty ? 0 : domain];
-    values += last != mark ? 1 : 0;
+    values += last != mark ? 1u : 0u;
     last = mark;
   }
   return values;
