@@ -79,8 +79,7 @@ void ClusterState::Save(StateWriter& out) const {
 }
 
 void ClusterState::SavePods(StateWriter& out) const {
-  out.U64(pod_count());
-  for (size_t i = 0; i < pod_count(); ++i) {
+  out.Rows(RowKind::kPod, pod_count(), [&](size_t i) {
     out.Str(pod_name(PodId(i)));
     out.U64(pod_shape_[i].value());
     out.U64(static_cast<uint64_t>(pod_phase_[i]));
@@ -93,7 +92,7 @@ void ClusterState::SavePods(StateWriter& out) const {
       out.U64(uint64_t{g.device} << 32 | uint64_t{g.placement} << 16 |
               static_cast<uint16_t>(g.milli));
     }
-  }
+  });
 }
 
 absl::Status ClusterState::Load(StateReader& in) {

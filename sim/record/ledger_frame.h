@@ -57,11 +57,10 @@ constexpr bool IsBesideRecords(FrameType type) {
          type == FrameType::kClaims || type == FrameType::kLiveClaims;
 }
 
-// Checkpoints may build on earlier ones. One in kCheckpointsPerChain is whole, and a state that is
-// built has at most kMostStatePerFile times the bytes of the file before it: hostile chains stay
-// cheap.
-inline constexpr size_t kCheckpointsPerChain = 32;
-inline constexpr uint64_t kMostStatePerFile = 16;
+// Hostile chains of checkpoints stay cheap: readers follow so many, and a packed state has at most
+// so many times its packed bytes.
+inline constexpr size_t kMostCheckpointsPerChain = 1024;
+inline constexpr uint64_t kMostStatePerPacked = 32;
 
 // Length, CRC and type, then the payload.
 std::string MakeFrame(FrameType type, absl::string_view payload);
