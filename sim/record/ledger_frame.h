@@ -62,7 +62,9 @@ constexpr bool IsBesideRecords(FrameType type) {
 inline constexpr size_t kMostCheckpointsPerChain = 1024;
 inline constexpr uint64_t kMostStatePerPacked = 32;
 
-// Length, CRC and type, then the payload.
+// Length, CRC and type of a frame, kFrameHeaderBytes in all.
+std::string FrameHead(FrameType type, absl::string_view payload);
+// The same, then the payload.
 std::string MakeFrame(FrameType type, absl::string_view payload);
 // CRC-32 over the type byte and the payload.
 uint32_t FrameCrc(FrameType type, absl::string_view payload);

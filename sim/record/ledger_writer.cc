@@ -276,8 +276,8 @@ void LedgerWriter::WriteIndexed(FrameType type, uint64_t records, SimTime time,
 
 void LedgerWriter::WriteFrame(FrameType type, absl::string_view payload) {
   if (!status_.ok()) return;
-  const std::string frame = MakeFrame(type, payload);
-  if (offset_ > max_bytes_ || frame.size() > max_bytes_ - offset_) {
+  const uint64_t bytes = kFrameHeaderBytes + payload.size();
+  if (offset_ > max_bytes_ || bytes > max_bytes_ - offset_) {
     std::string seconds;
     AppendSeconds(SimTime(last_time_ns_), &seconds);
     status_ = absl::ResourceExhaustedError(
@@ -285,9 +285,10 @@ void LedgerWriter::WriteFrame(FrameType type, absl::string_view payload) {
                      " bytes) at record ", records_, ", ", seconds, " s into the run"));
     return;
   }
-  status_ = file_.Write(frame);
+  status_ = file_.Write(FrameHead(type, payload));
+  if (status_.ok()) status_ = file_.Write(payload);
   if (status_.ok()) status_ = file_.Flush();
-  offset_ += frame.size();
+  offset_ += bytes;
 }
 
 void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {

@@ -30,6 +30,7 @@ std::unique_ptr<Simulation> BuildRun(bool with_ledger) {
   proto::Scenario scenario =
       OverloadedRun(kJobs, "kubernetes", [](int64_t, Random&, proto::InlineJob*) {});
   scenario.mutable_output()->set_ledger(with_ledger);
+  scenario.mutable_output()->set_checkpoint_every(5'000);  // more than twenty
   const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
   DRASIM_CHECK(spec.ok());
   return *Simulation::Build(*spec);
