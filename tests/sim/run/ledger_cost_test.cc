@@ -58,7 +58,8 @@ double CostOfRun(bool with_ledger) {
 // A run is short here, so what a ledger costs at all weighs more than in a run of many jobs.
 TEST(LedgerCostTest, ALedgerCostsAPartOfTheRun) {
   const double without = CostOfRun(/*with_ledger=*/false);
-  EXPECT_LT(CostOfRun(/*with_ledger=*/true), 1.6 * without);
+  // Seen: 1.26 to 1.31.
+  EXPECT_LT(CostOfRun(/*with_ledger=*/true), 1.5 * without);
 }
 
 TEST(LedgerCostTest, ASeekCostsWhatAKeyframesDistanceDoes) {
