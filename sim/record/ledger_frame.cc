@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t kMaxUnpackedBytes = uint64_t{1} << 33;
 // A block of Zstandard expands to at most 128 KiB and takes at least 4 bytes.
 constexpr uint64_t kMostExpansion = uint64_t{1} << 15;
-constexpr int kPackLevel = -3;
+constexpr int kPackLevel = 1;
 
 }  // namespace
 
