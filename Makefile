@@ -58,6 +58,7 @@ soak-short:
 	@.ci/setup build test soak
 	@.ci/soak 15 3 $(JOBS)
 
+# DRASIM_BENCH_LONG=FOLDER: gui_bench measures runs of 1,000,000 jobs and 100,000 pods, made there once.
 bench:
 	@.ci/setup build test
 	@cmake --preset release -DDRASIM_BUILD_TESTS=OFF -DDRASIM_BUILD_BENCH=ON >/dev/null

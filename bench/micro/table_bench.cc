@@ -4,59 +4,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
-#include "absl/strings/str_cat.h"
 #include "gui/view/pod_filter.h"
 #include "gui/view/pod_table.h"
 #include "gui/view/table_model.h"
-#include "model/cluster_state.h"
-#include "model/gpu_model_table.h"
-#include "model/pod_shape.h"
-#include "model/record.h"
-#include "model/shape_table.h"
-#include "model/time.h"
+#include "tests/gui/view/large_run.h"
 
 namespace drasim::view {
 namespace {
 
 constexpr int64_t kPods = 1'000'000;
 
-// Pods of a hundred shapes, of which every third has failed once.
-struct ManyPods {
-  ManyPods() : shapes(&models), cluster(&models, &shapes) {
-    summaries.SetReasons({"Insufficient cpu"});
-    const SummaryId why = summaries.Intern({1, {{uint8_t{1}, 1U}}});
-    for (int64_t i = 0; i < kPods; ++i) {
-      PodShape shape;
-      shape.request.cpu_milli = 1000 * (i % 10 + 1);
-      shape.request.gpu_count = 1;
-      shape.request.gpu_milli = static_cast<int32_t>(i / 10 % 10 + 1) * 100;
-      const ShapeId id = shapes.Intern(shape);
-      Record record;
-      record.time = SimTime(i * kSecondNs);
-      record.kind = RecordKind::kPodArrived;
-      record.pod = cluster.AddPod(absl::StrCat("pod-", i), id, 0, record.time);
-      record.detail = id.value();
-      fold.Add(record, cluster);
-      if (i % 3 != 0) continue;
-      record.kind = RecordKind::kAttemptFailed;
-      record.detail = why.value();
-      fold.Add(record, cluster);
-    }
-  }
-
-  PodTable Table() const { return fold.Table(SimTime(2 * kPods * kSecondNs), cluster, summaries); }
-
-  GpuModelTable models;
-  ShapeTable shapes;
-  ClusterState cluster;
-  VerdictSummaryTable summaries;
-  PodFold fold;
-};
-
 const ManyPods& Pods() {
-  static const auto* const pods = new ManyPods();
+  static const auto* const pods = new ManyPods(kPods);
   return *pods;
 }
 

@@ -15,8 +15,8 @@
 #include "gui/view/map_model.h"
 #include "gui/view/plot_model.h"
 #include "gui/view/pyramid.h"
-#include "model/random.h"
 #include "model/time.h"
+#include "tests/gui/view/large_run.h"
 
 namespace drasim::view {
 namespace {
@@ -27,20 +27,6 @@ double Primitives(const DrawList& list) {
   size_t count = 0;
   for (const DrawItem& item : list.items()) count += item.count;
   return static_cast<double>(count);
-}
-
-// A random walk with a sample a second.
-Pyramid Walk(uint64_t seed) {
-  Random random(seed, "view bench");
-  Pyramid pyramid;
-  pyramid.Reserve(kSamples);
-  double value = 500;
-  for (int64_t i = 0; i < kSamples; ++i) {
-    value += static_cast<double>(random.Below(11)) - 5;
-    if (value < 0) value = -value;
-    pyramid.Append(SimTime(i * kSecondNs), value);
-  }
-  return pyramid;
 }
 
 void BM_AppendToPyramid(benchmark::State& state) {
@@ -69,7 +55,7 @@ struct Plots {
       spec.title = absl::StrCat("plot ", p);
       spec.stacked = stacked;
       for (size_t i = 0; i < parts; ++i) {
-        data.push_back(Walk(p * parts + i));
+        data.push_back(RandomWalk(kSamples, p * parts + i));
         spec.series.emplace_back();
         spec.series.back().name = absl::StrCat("series ", i);
         spec.series.back().data = &data.back();
@@ -120,37 +106,11 @@ void BM_SixPlotsPlaying(benchmark::State& state) {
 }
 BENCHMARK(BM_SixPlotsPlaying)->Unit(benchmark::kMicrosecond);
 
-ClusterMapData LargeCluster() {
-  Random random(1, "view bench cluster");
-  ClusterMapData data;
-  data.profiles = {"1g.10gb", "2g.20gb", "4g.40gb"};
-  for (int n = 0; n < 12'500; ++n) {
-    MapNode node;
-    node.name = absl::StrCat("node-", n);
-    node.model = "A100-SXM4-80GB";
-    data.AddNode(node);
-    for (int g = 0; g < 8; ++g) {
-      std::vector<MapSlot> slots;
-      for (uint16_t start = 0; start < 8;) {
-        const auto profile = static_cast<uint16_t>(random.Below(3));
-        MapSlot slot;
-        slot.start = start;
-        slot.profile = profile;
-        slot.size = static_cast<uint16_t>(1 << profile);
-        start = static_cast<uint16_t>(start + slot.size);
-        if (start <= 8) slots.push_back(slot);
-      }
-      MapGpu gpu;
-      gpu.units = 8;
-      data.AddGpu(gpu, slots);
-    }
-  }
-  return data;
-}
+constexpr int kNodes = 12'500;  // of eight GPUs
 
 // The map of 100,000 GPUs at some pixels per GPU, where a GPU changes at every frame.
 void BM_MapOfAHundredThousandGpus(benchmark::State& state) {
-  ClusterMapData data = LargeCluster();
+  ClusterMapData data = LargeCluster(kNodes, 1);
   ClusterMap map(&data);
   map.Arrange(MapGrouping::kModel, MapOrder::kName, 1.6F);
   MapView view = map.Fit(1600, 1000);
@@ -173,7 +133,7 @@ BENCHMARK(BM_MapOfAHundredThousandGpus)
     ->Unit(benchmark::kMicrosecond);
 
 void BM_MapUnchanged(benchmark::State& state) {
-  ClusterMapData data = LargeCluster();
+  ClusterMapData data = LargeCluster(kNodes, 1);
   ClusterMap map(&data);
   const MapView view = map.Fit(1600, 1000);
   for (auto _ : state) benchmark::DoNotOptimize(map.Draw(view, nullptr).items().size());
@@ -181,7 +141,7 @@ void BM_MapUnchanged(benchmark::State& state) {
 BENCHMARK(BM_MapUnchanged);
 
 void BM_MapHitTest(benchmark::State& state) {
-  ClusterMapData data = LargeCluster();
+  ClusterMapData data = LargeCluster(kNodes, 1);
   ClusterMap map(&data);
   map.Arrange(MapGrouping::kModel, MapOrder::kName, 1.6F);
   const MapView view = map.Fit(1600, 1000);

@@ -10,6 +10,7 @@
 #include "gui/app/command_line.h"
 #include "gui/session/run_overview.h"
 #include "gui/session/run_session.h"
+#include "gui/view/inspect_claim.h"
 #include "gui/view/inspect_pod.h"
 #include "gui/view/pyramid.h"
 #include "model/ids.h"
@@ -127,8 +128,8 @@ void App::OpenSession(const std::string& path, bool as_b) {
   pod_places_ = PodPlaces();
   pending_step_.reset();
   marks_request_.reset();
-  state_.Select({});
-  state_.node.clear();
+  state_.ForgetSelections();
+  node_of_ = {};
 }
 
 void App::StartJob(RunJobSpec spec, bool as_b) {
@@ -177,6 +178,7 @@ bool App::Update() {
   TakeResults(&state_.b, /*as_b=*/true);
   asked = FitTimeline() || asked;
   ResolveSelection();
+  FollowToNode();
   TakePlaces();
   asked = SeekAll() || asked;
   asked = InspectAll() || asked;
@@ -203,6 +205,7 @@ bool App::TakeJob(RunSlot* slot, bool as_b) {
   const JobProgress progress = slot->job->progress();
   if (!IsOver(progress.state)) {
     slot->snapshot = slot->job->snapshot();
+    slot->overview = slot->job->overview();
     return false;
   }
   for (const std::string& warning : progress.warnings) Notify(warning);
@@ -213,6 +216,7 @@ bool App::TakeJob(RunSlot* slot, bool as_b) {
     OpenSession(progress.ledger_path, as_b);
   } else {
     slot->snapshot.reset();
+    slot->overview.reset();
     slot->job.reset();
     if (failed && !as_b) {
       FailOpening(status);
@@ -238,8 +242,10 @@ void App::TakeResults(RunSlot* slot, bool as_b) {
     Notify(absl::StrCat("B: ", status.message()), /*error=*/true);
     return;
   }
-  if (slot->overview == nullptr) {
-    slot->overview = slot->session->overview();
+  // Events and fragmentation come after the rest, in another overview.
+  const bool is_first = slot->overview == nullptr;
+  slot->overview = slot->session->overview();
+  if (is_first) {
     // The ledger of a job is gone with it; its scenario can be run again.
     const std::string& path =
         slot->job != nullptr ? slot->job->spec().scenario_path : slot->session->path();
@@ -267,7 +273,8 @@ void App::TakeResults(RunSlot* slot, bool as_b) {
 bool App::FitTimeline() {
   if (state_.a.job != nullptr && !state_.a.opened()) {
     // A run in progress is seen at its latest moment.
-    const SimTime now = state_.a.job->progress().time;
+    if (state_.a.overview == nullptr) return false;
+    const SimTime now = state_.a.overview->end;
     if (now > state_.timeline.end()) state_.timeline.SetEnd(now);
     state_.timeline.MoveTo({now});
     return false;
@@ -346,7 +353,7 @@ bool App::SeekAll() {
   for (const bool as_b : {false, true}) {
     RunSlot& slot = as_b ? state_.b : state_.a;
     // A's first cursor is known with its overview.
-    if (slot.overview == nullptr || !clock_began_) continue;
+    if (slot.overview == nullptr || !slot.opened() || !clock_began_) continue;
     SnapshotRequest request;
     request.at = CursorIn(slot);
     request.tenants = state_.wants_tenants;
@@ -427,6 +434,21 @@ void App::ResolveSelection() {
   if (looked_at_end_) state_.timeline.MoveTo({FullestMoment(*a.overview)});
 }
 
+// A pod or claim brings its node with it, once: another node may be looked at beside it.
+void App::FollowToNode() {
+  const ObjectRef& selected = state_.selected;
+  if (node_of_.first != selected) node_of_ = {selected, ""};
+  const std::shared_ptr<const Inspection>& told =
+      state_.a.inspections[static_cast<size_t>(selected.kind)];
+  if (told == nullptr || told->request.object != selected) return;
+  std::string node;
+  if (told->pod.has_value()) node = view::NodeOf(*told->pod);
+  if (told->claim.has_value()) node = view::NodeOf(*told->claim);
+  if (node.empty() || node_of_.second == node) return;
+  node_of_.second = node;
+  state_.node = node;
+}
+
 bool App::FindSelection(const std::string& name) {
   const RunSnapshot& run = *state_.a.snapshot;
   for (size_t i = 0; i < run.nodes.rows(); ++i) {
@@ -463,7 +485,7 @@ bool App::InspectIn(RunSlot* slot, const InspectRequest& request) {
 bool App::InspectAll() {
   bool asked = false;
   for (RunSlot* slot : {&state_.a, &state_.b}) {
-    if (slot->overview == nullptr || !clock_began_) continue;
+    if (slot->overview == nullptr || !slot->opened() || !clock_began_) continue;
     for (const ObjectKind kind :
          {ObjectKind::kPod, ObjectKind::kNode, ObjectKind::kClaim, ObjectKind::kTenant}) {
       InspectRequest request;
@@ -495,7 +517,9 @@ bool App::InspectAll() {
 }
 
 bool App::CompareAll() {
-  if (state_.a.overview == nullptr || state_.b.overview == nullptr) return false;
+  if (!state_.comparing() || state_.a.overview == nullptr || state_.b.overview == nullptr) {
+    return false;
+  }
   if (state_.comparison == nullptr || compared_tolerance_ != state_.tolerance) {
     view::CompareOptions options;
     options.tolerance = state_.tolerance;
@@ -519,7 +543,7 @@ bool App::CompareAll() {
 // --- Stepping ---
 
 void App::TakePlaces() {
-  if (state_.a.overview == nullptr) return;
+  if (state_.a.overview == nullptr || !state_.a.opened()) return;
   const std::string node =
       state_.selected.kind == ObjectKind::kNode ? state_.selected.name : std::string();
   if (run_events_of_ != state_.a.overview || run_events_node_ != node) {
@@ -669,7 +693,7 @@ std::string App::CommandLine() const { return ViewCommandLine(state_); }
 void App::SaveSettings() {
   settings_.looks = state_.looks;
   // Before the clock began, those of the file were not set yet.
-  if (clock_began_ && state_.a.overview != nullptr) {
+  if (clock_began_ && state_.a.overview != nullptr && state_.a.opened()) {
     KeepBookmarks(state_.a.overview->fingerprint, state_.timeline.bookmarks(), &settings_);
   }
   if (options_.settings_folder.empty()) return;

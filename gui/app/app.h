@@ -111,6 +111,7 @@ class App {
   bool FitTimeline();
   void BeginClock();
   void ResolveSelection();
+  void FollowToNode();
   bool FindSelection(const std::string& name);
   bool SeekAll();
   bool InspectAll();
@@ -138,6 +139,7 @@ class App {
   bool at_is_given_ = false;  // by the user, for the present A
   std::string to_select_;     // looked for in the snapshot of the cursor
   bool looked_at_end_ = false;
+  std::pair<ObjectRef, std::string> node_of_;  // the selected object, and the node it brought
   std::array<std::array<InspectRequest, kObjectKinds>, 2> asked_;  // of A and B
   std::array<SnapshotRequest, 2> sought_;
   std::array<bool, 2> seeks_ = {false, false};  // sought_ is valid

@@ -69,17 +69,17 @@ std::vector<std::string> FiguresTexts(const RunOverview& run) {
   };
   longer(CountText(run.nodes, "node"));
   longer(CountText(run.gpus, "GPU"));
-  longer(view::ValueText(static_cast<double>(run.file_bytes), view::Unit::kBytes));
-  longer(run.partial ? "partial" : absl::StrFormat("%016x", run.fingerprint));
+  // A run in progress has no file yet.
+  if (run.file_bytes > 0) {
+    longer(view::ValueText(static_cast<double>(run.file_bytes), view::Unit::kBytes));
+    longer(run.partial ? "partial" : absl::StrFormat("%016x", run.fingerprint));
+  }
   std::reverse(texts.begin(), texts.end());
   return texts;
 }
 
 std::string ChipText(const RunOverview& run) {
-  std::string policy = view::ScenarioValue(run.scenario_yaml, "scheduler.policy");
-  const std::string front_end = view::ScenarioValue(run.scenario_yaml, "front_end.kind");
-  if (!front_end.empty() && front_end != "direct") policy = absl::StrCat(front_end, ":", policy);
-  return policy.empty() ? run.name : absl::StrCat(run.name, " · ", policy);
+  return run.policy.empty() ? run.name : absl::StrCat(run.name, " · ", run.policy);
 }
 
 std::string JobText(absl::string_view letter, const RunJob& job, const JobProgress& progress) {

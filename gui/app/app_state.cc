@@ -13,6 +13,13 @@ void AppState::Select(ObjectRef object) {
   place_ = visited_.size() - 1;
 }
 
+void AppState::ForgetSelections() {
+  selected = {};
+  node.clear();
+  visited_.clear();
+  place_ = 0;
+}
+
 void AppState::GoBack() {
   if (!CanGoBack()) return;
   --place_;

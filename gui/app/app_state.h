@@ -91,9 +91,12 @@ struct AppState {
 
   // --- selection ---
   ObjectRef selected;  // what the inspector shows
-  std::string node;    // the node whose slots are shown over time; the last one selected
+  // The node whose slots are shown over time: the last one selected, or that of the pod or claim.
+  std::string node;
   // Selects an object and remembers the one before.
   void Select(ObjectRef object);
+  // Nothing is selected, and nothing was: for another run.
+  void ForgetSelections();
   bool CanGoBack() const { return place_ > 0; }
   bool CanGoForward() const { return place_ + 1 < visited_.size(); }
   void GoBack();

@@ -25,7 +25,10 @@ constexpr float kMapPan = 0.1F;
 
 // --- Conditions ---
 
-bool IsOpen(const App& app) { return app.state().a.overview != nullptr; }
+bool IsOpen(const App& app) {
+  const RunSlot& a = app.state().a;
+  return a.opened() && a.overview != nullptr;
+}
 bool HasB(const App& app) { return app.state().b.opened() || app.state().b.job != nullptr; }
 bool Compares(const App& app) { return app.state().comparing(); }
 bool HasPod(const App& app) { return IsOpen(app) && app.state().selected.kind == ObjectKind::kPod; }

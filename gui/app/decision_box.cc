@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "gui/app/widgets.h"
+#include "gui/session/run_overview.h"
 #include "gui/view/unit_text.h"
 
 namespace drasim::gui {
@@ -20,25 +21,27 @@ void DecisionBox::Drop() {
   job_.reset();
 }
 
-void DecisionBox::Start(const std::string& pod, AppState* app) {
+void DecisionBox::Start(AppState* app) {
   Drop();
-  pod_ = pod;
-  path_ = app->a.overview->path;
   // Frames go on while it works, so nobody has to be woken.
-  job_ = DecisionJob::Start(path_, pod, app->timeline.cursor().time, nullptr);
+  job_ = DecisionJob::Start(path_, pod_, app->timeline.cursor().time, nullptr);
 }
 
 void DecisionBox::Draw(const std::string& pod, AppState* app) {
-  if (app->a.overview == nullptr) return;
-  if (pod != pod_ || path_ != app->a.overview->path) {
+  if (app->a.overview == nullptr || app->a.overview->path.empty()) return;
+  const RunOverview& run = *app->a.overview;
+  if (pod != pod_ || path_ != run.path || fingerprint_ != run.fingerprint ||
+      records_ != run.records) {
     Drop();
     pod_ = pod;
-    path_ = app->a.overview->path;
+    path_ = run.path;
+    fingerprint_ = run.fingerprint;
+    records_ = run.records;
   }
   StrongText("Decision", *app);
   ImGui::SameLine();
   if (job_ == nullptr) {
-    if (ImGui::SmallButton("candidates and scores")) Start(pod, app);
+    if (ImGui::SmallButton("candidates and scores")) Start(app);
     ImGui::SameLine();
     DimText("simulates the run up to the last attempt before the cursor", *app);
     return;
@@ -52,7 +55,7 @@ void DecisionBox::Draw(const std::string& pod, AppState* app) {
   if (!status.ok()) {
     ImGui::NewLine();
     WrappedText(status.message());
-    if (ImGui::SmallButton("try again")) Start(pod, app);
+    if (ImGui::SmallButton("try again")) Start(app);
     return;
   }
   app->wants_frame = true;
@@ -102,7 +105,7 @@ void DecisionBox::DrawResult(AppState* app) {
     DrawTable(look, *source_, table_.get(), app);
     ImGui::EndChild();
   }
-  if (again) Start(pod_, app);
+  if (again) Start(app);
 }
 
 }  // namespace drasim::gui

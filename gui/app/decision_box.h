@@ -4,6 +4,7 @@
 #ifndef DRASIM_GUI_APP_DECISION_BOX_H_
 #define DRASIM_GUI_APP_DECISION_BOX_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -20,12 +21,15 @@ class DecisionBox {
   void Draw(const std::string& pod, AppState* app);
 
  private:
-  void Start(const std::string& pod, AppState* app);
+  void Start(AppState* app);
   void Drop();
   void DrawResult(AppState* app);
 
   std::string pod_;
+  // The run, which another one may replace at the same path.
   std::string path_;
+  uint64_t fingerprint_ = 0;
+  uint64_t records_ = 0;
   std::unique_ptr<DecisionJob> job_;
   std::shared_ptr<const PodDecision> result_;
   std::unique_ptr<DecisionTable> source_;  // of result_

@@ -35,10 +35,12 @@ absl::string_view PodStateText(const view::PodTable& pods, size_t pod) {
 
 void FindBox::Take(const App& app) {
   snapshot_ = app.state().a.snapshot;
-  if (overview_ != app.state().a.overview) {
-    overview_ = app.state().a.overview;
+  // The keys of a run in progress can be changed when it is over.
+  const auto& overview = app.state().a.opened() ? app.state().a.overview : nullptr;
+  if (overview_ != overview) {
+    overview_ = overview;
     keys_.clear();
-    if (overview_ != nullptr) keys_ = view::ScenarioKeys(overview_->scenario_yaml);
+    if (overview_ != nullptr) keys_ = view::ScenarioKeys(overview_->scenario_outline);
   }
   const absl::Span<const Command> commands = Commands();
   std::vector<view::FindSource> sources(kPods + 1);
@@ -218,7 +220,7 @@ bool FindBox::DrawKeyForm(App* app) {
   const bool run = ImGui::Button("Run as B") || EnterPressed();
   if (!error_.empty()) WrappedText(error_);
   if (!run || overview_ == nullptr) return true;
-  const absl::Status status = view::CheckValue(overview_->scenario_yaml, key_, value_);
+  const absl::Status status = overview_->CheckChange(key_, value_);
   error_ = std::string(status.message());
   if (!status.ok()) return true;
   RunJobSpec spec;

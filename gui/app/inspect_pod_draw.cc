@@ -169,8 +169,11 @@ void PodPage::DrawClaims(const view::PodInspection& pod, AppState* app) {
     StrongText("ResourceClaim", *app);
     ImGui::SameLine();
     Link({ObjectKind::kClaim, claim.name}, app);
-    ImGui::SameLine();
-    DimText(absl::StrCat(claim.mode, " · ", claim.class_name), *app);
+    const std::string of_class = absl::StrCat(claim.mode, " · ", claim.class_name);
+    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+    const float width = ImGui::CalcTextSize(of_class.c_str()).x + ImGui::GetStyle().ItemSpacing.x;
+    if (ImGui::GetItemRectMax().x + width <= right) ImGui::SameLine();
+    DimText(of_class, *app);
     // The first claim is inspected beside its pod; the others are a click away.
     if (row != claims_.front()) {
       DimText(absl::StrCat(ClaimStateName(claim.state), " for ", LengthText(claim.in_state, *app)),

@@ -77,6 +77,11 @@ class InspectPanel : public Panel {
                      *app);
       return;
     }
+    if (app->a.job != nullptr && !app->a.opened()) {
+      WrappedDimText(absl::StrCat(app->selected.name, " can be inspected when the run is over."),
+                     *app);
+      return;
+    }
     const std::shared_ptr<const Inspection> inspection = InspectionOf(*app);
     // While the cursor moves, the object as it was a moment before stays in sight.
     if (inspection == nullptr || inspection->request.object != app->selected) {
@@ -113,7 +118,9 @@ class InspectPanel : public Panel {
 
   std::vector<PanelExport> Exports(const AppState& app) override {
     const std::shared_ptr<const Inspection>& inspection = InspectionOf(app);
-    if (inspection == nullptr || !inspection->pod.has_value()) return {};
+    const bool is_shown = app.selected.kind == ObjectKind::kPod && inspection != nullptr &&
+                          inspection->request.object == app.selected;
+    if (!is_shown || !inspection->pod.has_value()) return {};
     view::LifeBarFrame frame;
     frame.width = 800;
     frame.theme = app.looks.theme;

@@ -36,6 +36,13 @@ using view::PodTable;
 
 const view::TableSource* PodsOf(const RunSnapshot& run) { return &run.pods; }
 
+// "no room: 3 Insufficient cpu"; as much of it as the column has room for.
+std::string VerdictText(const PodTable& pods, size_t row) {
+  const absl::string_view name = pods.short_verdict(row);
+  const std::string words = view::ShortVerdict(pods.verdict(row));
+  return name.empty() || words == name ? words : absl::StrCat(name, ": ", words);
+}
+
 bool Waits(PodPhase phase) { return phase == PodPhase::kPending || phase == PodPhase::kAssumed; }
 
 class PodsPanel : public Panel {
@@ -48,7 +55,7 @@ class PodsPanel : public Panel {
     look_.link_column = PodTable::kName;
     look_.link_kind = ObjectKind::kPod;
     look_.dim_column = PodTable::kVerdict;
-    look_.shown = [this](size_t row) { return view::ShortVerdict(table_.run().pods.verdict(row)); };
+    look_.shown = [this](size_t row) { return VerdictText(table_.run().pods, row); };
     look_.other_links = {{PodTable::kTenant, ObjectKind::kTenant},
                          {PodTable::kNode, ObjectKind::kNode}};
     look_.square_column = PodTable::kWants;

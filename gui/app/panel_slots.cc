@@ -51,6 +51,10 @@ class SlotsPanel : public Panel {
     }
     title_ = app->node.empty() ? "Node" : app->node;
     const std::shared_ptr<const Inspection> inspection = InspectionOfNode(*app);
+    if (inspection == nullptr && app->a.job != nullptr && !app->a.opened()) {
+      WrappedDimText("The slots over time can be seen when the run is over.", *app);
+      return;
+    }
     if (inspection == nullptr) {
       if (!app->node.empty()) DimText(absl::StrCat("Reading about ", app->node, " ..."), *app);
       return;

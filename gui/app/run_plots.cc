@@ -11,6 +11,7 @@
 #include "absl/strings/strip.h"
 #include "gui/session/fragmentation_pass.h"
 #include "gui/view/unit_text.h"
+#include "gui/view/wait_kind.h"
 
 namespace drasim::gui {
 namespace {
@@ -158,10 +159,10 @@ std::optional<RunPlot> WaitingPlot(const RunOverview& run, const Theme& theme) {
   if (untried != nullptr && no_room != nullptr) {
     plot.spec().subtitle = "by last verdict";
     plot.spec().stacked = true;
-    plot.Add("not tried yet", untried, InkOf(theme.muted_cell));
-    plot.Add("no room", no_room, InkOf(theme.categories[0]));
+    plot.Add(view::WaitKindName(WaitKind::kUntried), untried, InkOf(theme.muted_cell));
+    plot.Add(view::WaitKindName(WaitKind::kNoRoom), no_room, InkOf(theme.categories[0]));
     if (driver != nullptr && LargestOf(*driver) > 0) {
-      plot.Add("driver's answer", driver, InkOf(theme.categories[1]));
+      plot.Add(view::WaitKindName(WaitKind::kDriver), driver, InkOf(theme.categories[1]));
     }
   } else if (const Pyramid* const waiting = run.Find("pods_waiting"); waiting != nullptr) {
     plot.Add("waiting", waiting, InkOf(theme.categories[1]));

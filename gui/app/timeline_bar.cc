@@ -234,9 +234,11 @@ void TimelineBar::DrawClock(const Rect& area, App* app) {
     } else if (run->by_record) {
       below = absl::StrCat("of ", view::CommaText(records), " records");
     } else {
-      below = absl::StrCat("of ",
-                           view::DurationText(SimDuration(run->end.ns() / kSecondNs * kSecondNs)),
-                           " · record ", view::CommaText(record), " of ", view::CommaText(records));
+      const std::string end = absl::StrCat(
+          "of ", view::DurationText(SimDuration(run->end.ns() / kSecondNs * kSecondNs)));
+      const std::string place = absl::StrCat(" · record ", view::CommaText(record));
+      below = absl::StrCat(end, place, " of ", view::CommaText(records));
+      if (TextWidth(below, state.fonts.small) > area.width) below = absl::StrCat(end, place);
     }
   }
   DrawTextAt(ImVec2(area.x, area.y + FontHeight(font)), theme.dim_text,

@@ -30,7 +30,7 @@ void WhatIfBox::DrawSuggestions(const std::shared_ptr<const Inspection>& inspect
                                 AppState* app) {
   if (app->a.overview == nullptr) return;
   if (suggested_for_ != inspection) {
-    suggestions_ = view::SuggestChanges(*inspection->pod, app->a.overview->scenario_yaml);
+    suggestions_ = view::SuggestChanges(*inspection->pod, app->a.overview->scenario_outline);
     suggested_for_ = inspection;
   }
   for (size_t s = 0; s < suggestions_.size(); ++s) {
@@ -85,7 +85,7 @@ void WhatIfBox::DrawMatches(const AppState& app) {
 }
 
 void WhatIfBox::OpenAsB(AppState* app) {
-  error_ = view::CheckValue(app->a.overview->scenario_yaml, key_, value_);
+  error_ = app->a.overview->CheckChange(key_, value_);
   if (!error_.ok()) return;
   RunJobSpec spec = RunAgain(*app->a.overview);
   spec.changes.emplace_back(key_, value_);
@@ -102,7 +102,7 @@ void WhatIfBox::DrawKeyEditor(AppState* app) {
   }
   if (keys_of_ != app->a.overview) {
     keys_of_ = app->a.overview;
-    keys_ = view::ScenarioKeys(keys_of_->scenario_yaml);
+    keys_ = view::ScenarioKeys(keys_of_->scenario_outline);
     searched_.reset();
   }
   ImGui::PushID("key editor");

@@ -9,11 +9,11 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "gui/session/series_builder.h"
 #include "gui/view/call_series.h"
 #include "gui/view/compare_model.h"
-#include "gui/view/node_groups.h"
+#include "gui/view/scenario_text.h"
 #include "gui/view/typical_load.h"
-#include "gui/view/wait_series.h"
 #include "model/status_macros.h"
 #include "sim/record/ledger_claims.h"
 #include "sim/record/ledger_series.h"
@@ -21,9 +21,6 @@
 
 namespace drasim::gui {
 namespace {
-
-// Larger than any run asks for; a damaged ledger may.
-constexpr double kMostLoadPercent = 1e6;
 
 absl::Status Cancelled() { return absl::CancelledError("reading was cancelled"); }
 
@@ -45,119 +42,6 @@ absl::Status ReadFrom(LedgerSeek* seek, uint64_t first, GoOn go_on,
   return absl::OkStatus();
 }
 
-constexpr size_t MetricNumber(absl::string_view name) {
-  size_t metric = 0;
-  while (metric < kSeriesMetrics && kSeriesNames[metric] != name) ++metric;
-  return metric;
-}
-constexpr size_t kCapacityMetric = MetricNumber("gpu_capacity_milli");
-constexpr size_t kArrivedMetric = MetricNumber("gpu_arrived_milli");
-static_assert(kCapacityMetric < kSeriesMetrics && kArrivedMetric < kSeriesMetrics);
-
-// Series by block, and samples for records behind the last block.
-class SeriesBuilder {
- public:
-  explicit SeriesBuilder(RunOverview* overview) : overview_(*overview) {}
-
-  void AddBlocks(const LedgerSeries& series) {
-    SetNames(series.names);
-    for (size_t b = 0; b < series.blocks.size(); ++b) {
-      const SeriesBlock& block = series.blocks[b];
-      SimTime begin = block.begin;
-      SimTime end = block.end;
-      if (overview_.by_record) {
-        begin = SimTime(static_cast<int64_t>(block.first_record + 1));
-        end = SimTime(static_cast<int64_t>(block.first_record + block.records));
-      }
-      begin = std::max(begin, latest_);
-      latest_ = end = std::max(begin, end);
-      for (size_t m = 0; m < series.names.size(); ++m) {
-        const SeriesPoint& point = series.points[m][b];
-        view::SampleSummary summary;
-        summary.first = static_cast<double>(point.first);
-        summary.last = static_cast<double>(point.last);
-        summary.min = std::min({static_cast<double>(point.least), summary.first, summary.last});
-        summary.max = std::max({static_cast<double>(point.largest), summary.first, summary.last});
-        overview_.series[m].data.AppendBlock(begin, end, summary);
-      }
-      const double before = load_;
-      AddLoad(begin, end, before, series, b);
-    }
-  }
-
-  // After a record at that instant of the clock.
-  void AddRecord(SimTime time, const LiveState& live, const SliceCounts& slices) {
-    if (overview_.series.empty()) {
-      SetNames({std::begin(kSeriesNames), std::end(kSeriesNames)});
-    }
-    time = latest_ = std::max(latest_, time);
-    const SeriesValues values = SeriesValuesOf(live, slices);
-    for (size_t m = 0; m < kSeriesMetrics; ++m) {
-      view::Pyramid* const data = own_[m];
-      if (data == nullptr) continue;
-      const auto value = static_cast<double>(values[m]);
-      if (data->empty() || data->value(data->size() - 1) != value) data->Append(time, value);
-    }
-    const double load = LoadOf(values[kArrivedMetric], values[kCapacityMetric]);
-    if (overview_.gpus > 0 && (overview_.load.empty() || load > load_)) {
-      load_ = std::max(load, load_);
-      overview_.load.Append(time, load_);
-    }
-  }
-
-  // The last values hold to the end.
-  void Finish() {
-    const SimTime end = std::max(overview_.end, latest_);
-    for (MetricSeries& series : overview_.series) HoldUntil(end, &series.data);
-    HoldUntil(end, &overview_.load);
-  }
-
- private:
-  void SetNames(const std::vector<std::string>& names) {
-    overview_.series.resize(names.size());
-    for (size_t m = 0; m < names.size(); ++m) {
-      overview_.series[m].name = names[m];
-      for (size_t k = 0; k < kSeriesMetrics; ++k) {
-        if (names[m] == kSeriesNames[k]) own_[k] = &overview_.series[m].data;
-      }
-    }
-    for (size_t m = 0; m < names.size(); ++m) {
-      if (names[m] == kSeriesNames[kArrivedMetric]) arrived_ = m;
-      if (names[m] == kSeriesNames[kCapacityMetric]) capacity_ = m;
-    }
-  }
-
-  static double LoadOf(int64_t arrived, int64_t capacity) {
-    if (capacity <= 0) return 0;
-    return std::clamp(100 * static_cast<double>(arrived) / static_cast<double>(capacity), 0.0,
-                      kMostLoadPercent);
-  }
-
-  // Never decreases, also where nodes join.
-  void AddLoad(SimTime begin, SimTime end, double before, const LedgerSeries& series, size_t b) {
-    if (overview_.gpus == 0 || !arrived_.has_value() || !capacity_.has_value()) return;
-    const SeriesPoint& arrived = series.points[*arrived_][b];
-    const SeriesPoint& capacity = series.points[*capacity_][b];
-    view::SampleSummary summary;
-    summary.first = summary.min = std::max(before, LoadOf(arrived.first, capacity.first));
-    summary.last = summary.max = std::max(summary.first, LoadOf(arrived.last, capacity.last));
-    load_ = summary.last;
-    overview_.load.AppendBlock(begin, end, summary);
-  }
-
-  static void HoldUntil(SimTime end, view::Pyramid* data) {
-    if (data->empty() || data->time(data->size() - 1) >= end) return;
-    data->Append(end, data->value(data->size() - 1));
-  }
-
-  RunOverview& overview_;
-  SimTime latest_;
-  double load_ = 0;
-  std::optional<size_t> arrived_;            // among the ledger's metrics
-  std::optional<size_t> capacity_;           // likewise
-  view::Pyramid* own_[kSeriesMetrics] = {};  // those of the ledger by our number
-};
-
 // `event_blocks`: the blocks that may have changes of nodes.
 absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, uint64_t exact_records, RunOverview* overview,
                         std::vector<size_t>* event_blocks) {
@@ -168,7 +52,7 @@ absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, uint64_t exact_records, Ru
   if (overview->records > exact_records) {
     ASSIGN_OR_RETURN(const LedgerSeries series, seek->ReadSeries());
     if (!series.blocks.empty()) {
-      builder.AddBlocks(series);
+      builder.AddBlocks(series, 0);
       first = series.blocks.back().first_record + series.blocks.back().records;
     }
     if (series.events_left_out == 0) {
@@ -200,7 +84,7 @@ absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, uint64_t exact_records, Ru
       return absl::OkStatus();
     }));
   }
-  builder.Finish();
+  HoldSeries(std::max(overview->end, builder.latest()), overview);
   return absl::OkStatus();
 }
 
@@ -313,18 +197,6 @@ class ArchiveBuilder {
   uint64_t arrived_;
 };
 
-void AddWaits(const RunBasis& basis, RunOverview* overview) {
-  std::vector<view::PodStart> starts;
-  for (size_t p = 0; p < basis.pods_at_end.rows(); ++p) {
-    const view::PodRow& row = basis.pods_at_end.row(p);
-    if (row.started) starts.push_back({row.first_start, row.first_start - row.arrival});
-  }
-  if (starts.empty()) return;
-  view::WaitSeries waits = view::WaitSeriesOf(starts, overview->end);
-  overview->series.push_back({"wait_p50", std::move(waits.p50)});
-  overview->series.push_back({"wait_p95", std::move(waits.p95)});
-}
-
 // Calls so far of each client of the API server: "calls:scheduler".
 absl::Status AddCalls(LedgerSeek* seek, RunOverview* overview) {
   ASSIGN_OR_RETURN(const std::vector<CallsSample> samples, seek->ReadCalls());
@@ -339,23 +211,22 @@ void ReadHeader(const LedgerSeek& seek, RunOverview* overview) {
   const ClusterState& cluster = seek.cluster();
   overview->scenario_yaml = reader.header().scenario_yaml();
   overview->drasim_version = reader.header().drasim_version();
-  overview->name = view::ScenarioValue(overview->scenario_yaml, "name");
+  overview->scenario_outline = view::ScenarioOutline(overview->scenario_yaml);
+  overview->name = view::ScenarioValue(overview->scenario_outline, "name");
+  overview->policy = view::PolicyText(overview->scenario_outline);
   overview->partial = !seek.index().complete;
   overview->records = seek.index().records;
   overview->by_record = seek.index().end == SimTime();
   overview->end =
       overview->by_record ? SimTime(static_cast<int64_t>(overview->records)) : seek.index().end;
-  overview->nodes = static_cast<int64_t>(cluster.node_count());
-  overview->label_keys = view::LabelKeysOf(cluster);
-  for (size_t n = 0; n < cluster.node_count(); ++n) {
-    overview->gpus += cluster.node(NodeId(n)).gpu_count;
-    overview->slices |= cluster.any_mig() && cluster.has_mig(NodeId(n));
-  }
+  DescribeNodes(cluster, overview);
 }
 
 }  // namespace
 
 uint32_t RunBasis::TenantOf(uint32_t number) const {
+  // Asked for every pod of every snapshot.
+  if (ended->texts().tenants.size() == 1) return 0;
   const std::optional<size_t> row = ended->Find(number);
   if (row.has_value()) return ended->row(*row).tenant;
   const auto found = tenants_of_others.find(number);
@@ -425,12 +296,12 @@ absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn
   for (size_t p = 0; p < basis->ended->size(); ++p) ++pods_by_shape[basis->ended->row(p).shape];
   basis->pods_at_end = PodsAt(*seek, *basis, seek->time());
   if (!overview->by_record) {
-    AddWaits(*basis, overview);
+    AddWaits(basis->pods_at_end, overview);
     RETURN_IF_ERROR(AddCalls(seek, overview));
   }
   if (overview->gpus > 0 && !overview->slices) {
     std::vector<TypicalPod> typical = view::TypicalLoadOf(
-        seek->cluster().shapes(), std::move(pods_by_shape), overview->scenario_yaml);
+        seek->cluster().shapes(), std::move(pods_by_shape), overview->scenario_outline);
     if (!typical.empty()) {
       basis->fragmentation = std::make_unique<FragmentationModel>(std::move(typical));
     }

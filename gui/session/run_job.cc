@@ -1,17 +1,13 @@
 #include "gui/session/run_job.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <optional>
-#include <system_error>
 #include <thread>
 
 #include "absl/status/statusor.h"
@@ -19,8 +15,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "gui/session/cache_folder.h"
+#include "gui/session/live_overview.h"
 #include "gui/session/snapshot_builder.h"
 #include "gui/view/pod_archive.h"
+#include "gui/view/scenario_text.h"
 #include "gui/view/unit_text.h"
 #include "model/claim_change.h"
 #include "model/proto/scenario.pb.h"
@@ -126,29 +125,6 @@ absl::Status CheckInputs(const RunSpec& spec) {
   return absl::OkStatus();
 }
 
-// A new folder below the user's cache.
-absl::StatusOr<std::string> MakeCacheFolder() {
-  std::error_code error;
-  fs::path base;
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  const char* const home = std::getenv("HOME");
-  if (cache != nullptr && fs::path(cache).is_absolute()) {
-    base = cache;
-  } else if (home != nullptr && fs::path(home).is_absolute()) {
-    base = fs::path(home) / ".cache";
-  } else {
-    base = fs::temp_directory_path(error);
-  }
-  base /= "drasim";
-  fs::create_directories(base, error);
-  std::string folder = (base / "run-XXXXXX").string();
-  if (error || mkdtemp(folder.data()) == nullptr) {
-    return absl::UnavailableError(
-        absl::StrCat(base.string(), ": cannot make a folder for the run there"));
-  }
-  return folder;
-}
-
 }  // namespace
 
 absl::Status CheckRun(const RunJobSpec& spec) {
@@ -167,8 +143,6 @@ class RunJob::Impl {
   ~Impl() {
     Cancel();
     worker_.join();
-    std::error_code ignored;
-    if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
   }
 
   const RunJobSpec& spec() const { return spec_; }
@@ -184,6 +158,10 @@ class RunJob::Impl {
   std::shared_ptr<const RunSnapshot> snapshot() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return snapshot_;
+  }
+  std::shared_ptr<const RunOverview> overview() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return overview_;
   }
 
   void Pause() {
@@ -217,6 +195,14 @@ class RunJob::Impl {
  private:
   // Follows the records for snapshots, and holds the run up where it is to pause.
   class Follower : public RecordSink {
+    // Lives as the follower, so that references to it do.
+    struct LayoutCall {
+      const Follower* follower;
+      std::optional<uint64_t> operator()(NodeId node, size_t gpu) const {
+        return follower->LayoutNow(node, gpu);
+      }
+    };
+
    public:
     Follower(Impl* job, const Simulation* sim)
         : job_(job),
@@ -224,7 +210,13 @@ class RunJob::Impl {
           layouts_(sim->Layouts()),
           live_(sim->cluster(), &sim->summaries()),
           ended_(view::PodTexts::Of(sim->cluster())),
-          next_(Clock::now()) {}
+          next_(Clock::now()) {
+      const proto::Scenario& scenario = *sim->spec().written;
+      RunOverview known;
+      known.name = scenario.name();
+      known.policy = view::PolicyText(scenario.scheduler().policy(), scenario.front_end().kind());
+      overview_.emplace(std::move(known), sim->cluster(), !sim->spec().is_replay(), LayoutsOfRun());
+    }
 
     // The state at the point of another run at which this one begins. Call it after the start.
     absl::Status Begin(const std::string& ledger, const BranchPoint& point) {
@@ -238,7 +230,8 @@ class RunJob::Impl {
           return absl::DataLossError(
               absl::StrCat(reader->path(), ": the ledger ends before its checkpoint"));
         }
-        Follow(record, reader->cluster());
+        Follow(record, reader->cluster(),
+               [&](NodeId node, size_t gpu) { return reader->LayoutOf(node, gpu); });
       }
       ASSIGN_OR_RETURN(const std::unique_ptr<LedgerSeek> seek, LedgerSeek::Open(ledger));
       RETURN_IF_ERROR(seek->ToRecord(point.checkpoint.records));
@@ -247,7 +240,7 @@ class RunJob::Impl {
     }
 
     void OnRecord(const Record& record, const ClusterState& cluster) override {
-      Follow(record, cluster);
+      Follow(record, cluster, LayoutsOfRun());
       if (job_->attention_.load(std::memory_order_relaxed)) {
         job_->TakeStep();
         return job_->WaitWhilePaused(this);
@@ -278,18 +271,18 @@ class RunJob::Impl {
       const SnapshotState state{sim_->cluster(), live_, sim_->summaries(), archive, number_of,
                                 tenant_of,       time_};
       extras.claims = &claims_;
-      const auto layout_of = [this](NodeId node, size_t gpu) -> std::optional<uint64_t> {
-        if (layouts_ == nullptr) return std::nullopt;
-        return InstancesOf(sim_->cluster(), layouts_, node, gpu);
-      };
-      extras.layout_of.emplace(layout_of);
-      job_->Publish(std::make_shared<const RunSnapshot>(MakeSnapshot(request, state, extras)));
+      extras.layout_of.emplace(LayoutsOfRun());
+      auto snapshot = std::make_shared<const RunSnapshot>(MakeSnapshot(request, state, extras));
+      std::shared_ptr<const RunOverview> overview =
+          overview_->Now(sim_->cluster(), live_, LayoutsOfRun(), snapshot->pods);
+      job_->Publish(std::move(snapshot), std::move(overview));
     }
 
    private:
     // `cluster` may be that of a ledger with the same pods.
-    void Follow(const Record& record, const ClusterState& cluster) {
+    void Follow(const Record& record, const ClusterState& cluster, view::LayoutOfGpu layouts) {
       live_.OnRecord(record, cluster);
+      overview_->OnRecord(record, cluster, live_, layouts);
       if (record.kind == RecordKind::kPodArrived) {
         const JobTable& jobs = sim_->jobs();
         const TenantId tenant = jobs.row(jobs.job_of(record.pod)).tenant;
@@ -315,12 +308,21 @@ class RunJob::Impl {
       ended_.Append(row, cluster.pod_name(ended.pod), sim_->summaries());
     }
 
+    std::optional<uint64_t> LayoutNow(NodeId node, size_t gpu) const {
+      if (layouts_ == nullptr) return std::nullopt;
+      return InstancesOf(sim_->cluster(), layouts_, node, gpu);
+    }
+    // Valid as long as the follower.
+    view::LayoutOfGpu LayoutsOfRun() const { return layout_now_; }
+
     Impl* job_;
     const Simulation* sim_;
+    const LayoutCall layout_now_{this};
     LayoutLookup layouts_;  // of MIG, made ahead of pods; or none
     LiveState live_;
     LiveClaims claims_;
     view::PodArchive ended_;
+    std::optional<LiveOverview> overview_;
     std::vector<uint32_t> tenants_;  // by pod: of the archive
     uint64_t records_ = 0;
     SimTime time_;
@@ -337,10 +339,12 @@ class RunJob::Impl {
   void Tell() {
     if (on_change_) on_change_();
   }
-  void Publish(std::shared_ptr<const RunSnapshot> snapshot) {
+  void Publish(std::shared_ptr<const RunSnapshot> snapshot,
+               std::shared_ptr<const RunOverview> overview) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       snapshot_ = std::move(snapshot);
+      overview_ = std::move(overview);
     }
     Tell();
   }
@@ -441,8 +445,8 @@ class RunJob::Impl {
     ASSIGN_OR_RETURN(GivenScenario given, ChangedScenario(spec_));
     std::string dir = spec_.out_dir;
     if (dir.empty()) {
-      ASSIGN_OR_RETURN(temporary_, MakeCacheFolder());
-      dir = temporary_;
+      ASSIGN_OR_RETURN(cache_, CacheFolder::Make());
+      dir = cache_->results();
     }
     SetOutputDir(dir, &given);
     given.scenario->mutable_output()->clear_ledger();
@@ -511,6 +515,7 @@ class RunJob::Impl {
   std::condition_variable changed_;
   JobProgress progress_;
   std::shared_ptr<const RunSnapshot> snapshot_;
+  std::shared_ptr<const RunOverview> overview_;
   bool paused_;
   uint64_t steps_ = 0;  // that a paused run may still make
   bool over_ = false;
@@ -521,7 +526,7 @@ class RunJob::Impl {
   std::atomic<int64_t> time_ns_{0};
   std::atomic<uint64_t> jobs_{0};
 
-  std::string temporary_;  // the worker's folder, if it made one
+  std::unique_ptr<CacheFolder> cache_;  // the worker's, if it made one
   std::thread worker_;
 };
 
@@ -535,6 +540,7 @@ RunJob::~RunJob() = default;
 const RunJobSpec& RunJob::spec() const { return impl_->spec(); }
 JobProgress RunJob::progress() const { return impl_->progress(); }
 std::shared_ptr<const RunSnapshot> RunJob::snapshot() const { return impl_->snapshot(); }
+std::shared_ptr<const RunOverview> RunJob::overview() const { return impl_->overview(); }
 void RunJob::Pause() { impl_->Pause(); }
 void RunJob::Resume() { impl_->Resume(); }
 void RunJob::Step(uint64_t records) { impl_->Step(records); }

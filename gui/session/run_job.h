@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "gui/session/run_overview.h"
 #include "gui/session/run_snapshot.h"
 #include "model/time.h"
 
@@ -79,6 +80,9 @@ class RunJob {
   JobProgress progress() const;
   // The state of the run now, a few times a second and whenever it pauses; null before the first.
   std::shared_ptr<const RunSnapshot> snapshot() const;
+  // What is known of the run up to there, with curves that grow; published with the snapshot. Its
+  // scenario is empty.
+  std::shared_ptr<const RunOverview> overview() const;
 
   void Pause();
   void Resume();

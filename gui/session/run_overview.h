@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "gui/view/pod_table.h"
 #include "gui/view/pyramid.h"
@@ -39,9 +40,13 @@ struct MetricSeries {
 // The clock of a run is its virtual time. A fill has none: there the clock counts records, a
 // nanosecond each, and plots are drawn over the arrived load.
 struct RunOverview {
-  std::string path;            // as opened
-  std::string name;            // of the scenario, or the path without one
-  std::string scenario_yaml;   // resolved
+  std::string path;           // as opened
+  std::string name;           // of the scenario, or the path without one
+  std::string scenario_yaml;  // resolved
+  // The same without the jobs of a long one (view::ScenarioOutline): short enough to be parsed
+  // between two frames.
+  std::string scenario_outline;
+  std::string policy;          // in a few words: "fgd", "dra-classic:first-fit"
   std::string drasim_version;  // that wrote the ledger
   bool partial = false;        // the ledger breaks off
   bool by_record = false;      // the clock counts records
@@ -63,6 +68,9 @@ struct RunOverview {
   const view::Pyramid* Find(absl::string_view metric) const;
   // An instant of the clock for people: "20h00m00.000s", "record 12,345".
   std::string TimeText(SimTime at) const;
+  // view::CheckValue by the outline. A key of a job that the outline lacks passes: the run with the
+  // change tells.
+  absl::Status CheckChange(absl::string_view key, absl::string_view value) const;
 };
 
 }  // namespace drasim::gui

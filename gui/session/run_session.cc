@@ -33,13 +33,6 @@ absl::Status WithRemedy(const absl::Status& status) {
       absl::StrCat(status.message(), "; copy the file again or repeat its run"));
 }
 
-// Whether the node takes no pods from the change on.
-bool TakesNoPods(const Record& record) {
-  if (record.kind != RecordKind::kNodeChanged) return false;
-  const auto change = static_cast<NodeChangeKind>(record.detail);
-  return change == NodeChangeKind::kUnavailable || change == NodeChangeKind::kCordoned;
-}
-
 }  // namespace
 
 class RunSession::Impl {
@@ -212,7 +205,7 @@ class RunSession::Impl {
         event.at = {change.record.time, change.number};
         event.node = seek->cluster().node_spec(change.record.node).name;
         event.text = view::NodeEventText(change.record);
-        event.lasts = TakesNoPods(change.record);
+        event.lasts = view::TakesNoPods(change.record);
         to->events.push_back(std::move(event));
       }
     };

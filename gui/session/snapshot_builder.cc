@@ -190,6 +190,7 @@ view::PodTable PodsOf(const SnapshotState& state) {
   const size_t ended =
       static_cast<size_t>(std::min<uint64_t>(EndedPods(state.live), state.archive->size()));
   view::PodTable pods(state.now, state.archive, ended);
+  pods.ReserveLive(state.live.pods().size());
   for (size_t p = 0; p < state.cluster.pod_count(); ++p) {
     const LivePod* const live = state.live.Find(PodId(p));
     if (live == nullptr) continue;

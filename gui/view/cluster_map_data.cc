@@ -78,7 +78,11 @@ ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources) {
   data.profiles.push_back("whole GPU");
   data.tenants = std::move(sources.tenants);
   data.states = {"held"};
+  size_t gpus = 0;
+  for (size_t n = 0; n < cluster.node_count(); ++n) gpus += cluster.node(NodeId(n)).gpu_count;
   data.nodes.reserve(cluster.node_count());
+  data.gpus.reserve(gpus);
+  data.slots.reserve(gpus);
   // By device of the node in turn; kept, so that a node costs no allocation.
   std::vector<std::vector<MapSlot>> slots;
   std::vector<uint16_t> heights;
@@ -170,6 +174,7 @@ ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources) {
       data.AddGpu(gpu, slots[d]);
     }
   }
+  data.SumUpNodes();
   return data;
 }
 

@@ -61,6 +61,10 @@ bool AreDriverWords(const ClaimChange& change) {
 
 }  // namespace
 
+const std::string& NodeOf(const ClaimInspection& claim) {
+  return claim.node.empty() ? claim.selected_node : claim.node;
+}
+
 std::string ClaimChangeText(const ClaimChange& change, const ClusterState& cluster) {
   const std::string node = NodeName(cluster, change.node);
   switch (change.kind) {

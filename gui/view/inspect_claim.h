@@ -74,6 +74,9 @@ struct ClaimInspection {
   std::vector<ClaimWords> words;  // in order of first appearance
 };
 
+// The node of its allocation, or the one selected for it; may be empty.
+const std::string& NodeOf(const ClaimInspection& claim);
+
 // The words of a change, for a history: of any claim's.
 std::string ClaimChangeText(const ClaimChange& change, const ClusterState& cluster);
 

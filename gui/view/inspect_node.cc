@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gui/view/wants_text.h"
-#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/shown_text.h"
 
@@ -57,6 +56,12 @@ std::string DeviceChangeText(const Record& record) {
 std::string NodeEventText(const Record& record) {
   if (record.kind == RecordKind::kDevicesChanged) return DeviceChangeText(record);
   return NodeChangeText(static_cast<NodeChangeKind>(record.detail));
+}
+
+bool TakesNoPods(const Record& record) {
+  if (record.kind != RecordKind::kNodeChanged) return false;
+  const auto change = static_cast<NodeChangeKind>(record.detail);
+  return change == NodeChangeKind::kUnavailable || change == NodeChangeKind::kCordoned;
 }
 
 // The lowest height at which the part overlaps no present share of the same device.
@@ -194,18 +199,6 @@ absl::StatusOr<NodeId> RequireNode(const ClusterState& cluster, const std::strin
   }
   return absl::NotFoundError(
       absl::StrCat(path, ": no node '", ShownText(name), "'", Suggest(name, known)));
-}
-
-absl::StatusOr<NodeInspection> InspectNode(LedgerReader* reader, const std::string& name,
-                                           const LedgerCursor& cursor) {
-  const ClusterState& cluster = reader->cluster();
-  ASSIGN_OR_RETURN(const NodeId node, RequireNode(cluster, name, reader->path()));
-  NodeInspector inspector(node);
-  ASSIGN_OR_RETURN(const SimTime now, ReadUpTo(reader, cursor, [&](const Record& record) {
-                     inspector.Add(record, cluster);
-                   }));
-  return inspector.Inspect(now, cluster,
-                           [&](NodeId id, size_t gpu) { return reader->LayoutOf(id, gpu); });
 }
 
 }  // namespace drasim::view

@@ -12,14 +12,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "gui/view/held_devices.h"
-#include "gui/view/ledger_cursor.h"
 #include "gui/view/node_slices.h"
 #include "gui/view/node_table.h"
 #include "model/cluster_state.h"
 #include "model/ids.h"
 #include "model/record.h"
 #include "model/time.h"
-#include "sim/record/ledger_reader.h"
 
 namespace drasim::view {
 
@@ -44,6 +42,8 @@ struct NodeEvent {
 
 // The text of a kNodeChanged or kDevicesChanged record.
 std::string NodeEventText(const Record& record);
+// Whether the node takes no pods from the record on.
+bool TakesNoPods(const Record& record);
 
 struct ResidentPod {
   PodId pod;
@@ -101,11 +101,6 @@ NodeId FindNode(const ClusterState& cluster, absl::string_view name);
 // The same, with NotFound and a suggestion for a node that does not exist in the ledger `path`.
 absl::StatusOr<NodeId> RequireNode(const ClusterState& cluster, const std::string& name,
                                    absl::string_view path);
-
-// Reads the rest of a ledger up to the cursor. NotFound as for RequireNode; other errors are the
-// reader's.
-absl::StatusOr<NodeInspection> InspectNode(LedgerReader* reader, const std::string& name,
-                                           const LedgerCursor& cursor = {});
 
 }  // namespace drasim::view
 

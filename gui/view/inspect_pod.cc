@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -14,8 +13,6 @@
 #include "gui/view/wants_text.h"
 #include "model/check.h"
 #include "model/reason_kind.h"
-#include "model/status_macros.h"
-#include "model/text/shown_text.h"
 
 namespace drasim::view {
 namespace {
@@ -278,6 +275,13 @@ std::vector<std::string> VerdictReasons(absl::string_view verdict) {
   return reasons;
 }
 
+std::string NodeOf(const PodInspection& pod) {
+  for (size_t i = pod.segments.size(); i-- > 0;) {
+    if (!pod.segments[i].node.empty()) return pod.segments[i].node;
+  }
+  return "";
+}
+
 std::string PodRoomText(const PodInspection& pod) {
   if (pod.phase != PodPhase::kPending) return "";
   const auto count = [](int64_t number, absl::string_view one, absl::string_view several) {
@@ -296,20 +300,6 @@ std::string PodRoomText(const PodInspection& pod) {
                         " room for its largest part, but no node for all of it.");
   }
   return "No node has room for it now.";
-}
-
-absl::StatusOr<PodInspection> InspectPod(LedgerReader* reader, const std::string& name,
-                                         const LedgerCursor& cursor) {
-  PodInspector inspector(name);
-  ASSIGN_OR_RETURN(const SimTime now, ReadUpTo(reader, cursor, [&](const Record& record) {
-                     inspector.Add(record, reader->cluster(), reader->summaries());
-                   }));
-  if (!inspector.found()) {
-    return absl::NotFoundError(
-        absl::StrCat(reader->path(), ": no pod '", ShownText(name), "' has arrived by then"));
-  }
-  return inspector.Inspect(now, reader->cluster(),
-                           [&](NodeId node, size_t gpu) { return reader->LayoutOf(node, gpu); });
 }
 
 }  // namespace drasim::view

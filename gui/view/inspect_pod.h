@@ -3,7 +3,9 @@
 //
 // Usage:
 //
-//   ASSIGN_OR_RETURN(const PodInspection pod, InspectPod(reader.get(), "pod-0004814"));
+//   PodInspector inspector("pod-0004814");
+//   while (...) inspector.Add(record, cluster, summaries);
+//   const PodInspection pod = inspector.Inspect(now, cluster);
 #ifndef DRASIM_GUI_VIEW_INSPECT_POD_H_
 #define DRASIM_GUI_VIEW_INSPECT_POD_H_
 
@@ -13,15 +15,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "gui/view/ledger_cursor.h"
 #include "gui/view/node_slices.h"
 #include "model/cluster_state.h"
 #include "model/ids.h"
 #include "model/record.h"
 #include "model/time.h"
-#include "sim/record/ledger_reader.h"
 
 namespace drasim::view {
 
@@ -116,6 +115,9 @@ struct PodInspection {
 // {"1 Too many pods", "2 Insufficient cpu"}. Another text is its own reason.
 std::vector<std::string> VerdictReasons(absl::string_view verdict);
 
+// The node where the pod is, or was last; empty before the first.
+std::string NodeOf(const PodInspection& pod);
+
 // Whether a waiting pod waits for room, in a sentence. Empty for others.
 std::string PodRoomText(const PodInspection& pod);
 
@@ -145,11 +147,6 @@ class PodInspector {
   SimTime latest_;  // of its records; a damaged ledger may go back
   absl::flat_hash_map<std::string, uint32_t> verdict_index_;
 };
-
-// Reads the rest of a ledger up to the cursor. NotFound when no pod of that name has arrived by
-// then; other errors are the reader's.
-absl::StatusOr<PodInspection> InspectPod(LedgerReader* reader, const std::string& name,
-                                         const LedgerCursor& cursor = {});
 
 }  // namespace drasim::view
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -119,6 +120,11 @@ int StrandedMilli(const MapGpu& gpu) {
   return std::min(std::popcount(gpu.stranded) * 1000 / int{gpu.units}, 1000);
 }
 
+// The share of a GPU that cannot be used, 0..1000.
+int FragmentedMilli(const MapGpu& gpu) {
+  return std::clamp(gpu.fragmentation_milli + StrandedMilli(gpu), 0, 1000);
+}
+
 // The units in which a node's label counts a GPU.
 uint32_t SlicesOf(const MapGpu& gpu) {
   if (gpu.slices > 0) return gpu.slices;
@@ -169,11 +175,21 @@ uint32_t ClusterMapData::AddGpu(MapGpu gpu, absl::Span<const MapSlot> slots_of_g
   has_shares = has_shares || gpu.units == kShareUnits;
   gpus.push_back(gpu);
   ++nodes.back().gpu_count;
-  SetSlots(index, slots_of_gpu);
+  PlaceSlots(index, slots_of_gpu);
   return index;
 }
 
 void ClusterMapData::SetSlots(uint32_t gpu, absl::Span<const MapSlot> slots_of_gpu) {
+  PlaceSlots(gpu, slots_of_gpu);
+  SumUp(&nodes[gpus[gpu].node]);
+}
+
+void ClusterMapData::SumUpNodes() {
+  for (MapNode& node : nodes) SumUp(&node);
+  ++version;
+}
+
+void ClusterMapData::PlaceSlots(uint32_t gpu, absl::Span<const MapSlot> slots_of_gpu) {
   MapGpu& target = gpus[gpu];
   const auto count = static_cast<uint32_t>(slots_of_gpu.size());
   if (count > target.slot_room) {
@@ -191,7 +207,57 @@ void ClusterMapData::SetSlots(uint32_t gpu, absl::Span<const MapSlot> slots_of_g
   }
   const int64_t whole = int64_t{target.units} * target.replicas;
   target.held_milli = static_cast<int32_t>(std::min<int64_t>(held * 1000 / whole, 1000));
+  target.lead = kNoSlot;
+  for (uint32_t s = target.first_slot; s < target.first_slot + count; ++s) {
+    if (!slots[s].held) continue;
+    if (target.lead == kNoSlot || slots[s].size > slots[target.lead].size) target.lead = s;
+  }
   ++version;
+}
+
+void ClusterMapData::SumUp(MapNode* node) const {
+  node->held_milli = node->stranded_milli = node->fragmentation_milli = 0;
+  for (uint32_t g = node->first_gpu; g < node->first_gpu + node->gpu_count; ++g) {
+    node->held_milli += gpus[g].held_milli;
+    node->stranded_milli += StrandedMilli(gpus[g]);
+    node->fragmentation_milli += FragmentedMilli(gpus[g]);
+  }
+  // The first slot of each value, and how many GPUs it leads on. Nodes have few GPUs.
+  absl::InlinedVector<std::pair<uint32_t, uint32_t>, 8> counts;
+  const auto leader = [&](auto value_of) {
+    counts.clear();
+    for (uint32_t g = node->first_gpu; g < node->first_gpu + node->gpu_count; ++g) {
+      const uint32_t lead = gpus[g].lead;
+      if (lead == kNoSlot) continue;
+      const auto known = std::find_if(counts.begin(), counts.end(), [&](const auto& count) {
+        return value_of(slots[count.first]) == value_of(slots[lead]);
+      });
+      if (known == counts.end()) {
+        counts.emplace_back(lead, 1);
+      } else {
+        ++known->second;
+      }
+    }
+    const auto most =
+        std::max_element(counts.begin(), counts.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == counts.end() ? kNoSlot : most->first;
+  };
+  node->lead = MapSlot();
+  const uint32_t by_profile = leader([](const MapSlot& slot) { return slot.profile; });
+  node->lead.held = by_profile != kNoSlot;
+  if (!node->lead.held) return;
+  node->lead.profile = slots[by_profile].profile;
+  node->lead.tenant = slots[leader([](const MapSlot& slot) { return slot.tenant; })].tenant;
+  node->lead.state = slots[leader([](const MapSlot& slot) { return slot.state; })].state;
+  int64_t largest = 0;
+  for (uint32_t g = node->first_gpu; g < node->first_gpu + node->gpu_count; ++g) {
+    if (gpus[g].lead == kNoSlot) continue;
+    const int64_t milli = int64_t{slots[gpus[g].lead].size} * 1000 / gpus[g].units;
+    if (milli <= largest) continue;
+    largest = milli;
+    node->lead.since = slots[gpus[g].lead].since;
+  }
 }
 
 // --- Layout ---
@@ -225,7 +291,7 @@ void ClusterMap::Arrange(MapGrouping grouping, MapOrder order, float aspect, flo
     if (order == MapOrder::kAge) rank[n] = nodes[n].since.ns();
     if (order != MapOrder::kFragmentation) continue;
     for (uint32_t g = 0; g < nodes[n].gpu_count; ++g) {
-      rank[n] -= data_->gpus[nodes[n].first_gpu + g].fragmentation_milli;
+      rank[n] -= FragmentedMilli(data_->gpus[nodes[n].first_gpu + g]);
     }
   }
   std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
@@ -569,7 +635,7 @@ void ClusterMap::DrawNode(const Group& group, uint32_t index, const MapView& vie
   const Rect tile = TileOf(group, index);
   const MapDetail detail = DetailOf(view);
   if (detail == MapDetail::kNode) {
-    list_.AddRect(ToPixels(view, tile), NodeInk(node, view, b));
+    DrawSummary(SummaryOfNode(n, b), ToPixels(view, tile), view);
     return;
   }
   if (label_height_ * view.scale >= view.line_height * 0.75F) {
@@ -578,7 +644,7 @@ void ClusterMap::DrawNode(const Group& group, uint32_t index, const MapView& vie
   for (uint32_t g = node.first_gpu; g < node.first_gpu + node.gpu_count; ++g) {
     const Rect column = ToPixels(view, ColumnOf(group, tile, g));
     if (detail == MapDetail::kGpu) {
-      list_.AddRect(column, GpuInk(g, view, b));
+      DrawSummary(SummaryOfGpu(g, b), column, view);
     } else {
       DrawGpu(g, column, view, b);
     }
@@ -639,8 +705,7 @@ void ClusterMap::DrawGpu(uint32_t g, const Rect& column, const MapView& view,
     return;
   }
   const bool by_gpu = view.colour == MapColour::kFragmentation;
-  const Rgb ground = by_gpu ? SequenceColour(theme, std::clamp(gpu.fragmentation_milli, 0, 1000))
-                            : theme.free_cell;
+  const Rgb ground = by_gpu ? SequenceColour(theme, FragmentedMilli(gpu)) : theme.free_cell;
   list_.AddRect(column, InkOf(ground));
   if (!usable) list_.AddRect(column, InkOf(theme.muted_cell, Hatch::kCrossed));
   if (gpu.units != kShareUnits && !by_gpu) {
@@ -732,73 +797,77 @@ Ink ClusterMap::SlotInk(const MapSlot& slot, const MapView& view, const Theme& t
   return InkOf(theme.muted_cell);
 }
 
-Ink ClusterMap::ShareInk(int64_t held, int64_t stranded, int64_t fragmentation, int64_t other_held,
-                         MapColour colour, const Theme& theme) const {
-  const auto milli = [](int64_t value) {
-    return static_cast<int>(std::clamp<int64_t>(value, 0, 1000));
-  };
-  switch (colour) {
-    case MapColour::kFragmentation:
-      return InkOf(SequenceColour(theme, milli(fragmentation)));
-    case MapColour::kStranded:
-      // Any stranded slice must be seen, so the scale begins at a third.
-      if (stranded > 0) return InkOf(Blend(theme.free_cell, theme.stranded, milli(333 + stranded)));
-      return InkOf(Blend(theme.free_cell, theme.muted_cell, milli(held)));
-    case MapColour::kDifference: {
-      const int64_t more = held - other_held;
-      const int strength = milli(200 + (more < 0 ? -more : more));
-      if (more == 0) return InkOf(Blend(theme.free_cell, theme.muted_cell, milli(held)));
-      const Rgb run = theme.categories[more > 0 ? 0 : 1];
-      return InkOf(Blend(theme.free_cell, run, strength));
-    }
-    case MapColour::kProfile:
-    case MapColour::kTenant:
-    case MapColour::kAge:
-    case MapColour::kState:
-      break;
-  }
-  return InkOf(Blend(theme.free_cell, theme.categories[0], milli(held)));
-}
-
-Ink ClusterMap::GpuInk(uint32_t g, const MapView& view, const ClusterMapData* b) const {
-  const Theme& theme = ThemeOf(view.theme);
+ClusterMap::Summary ClusterMap::SummaryOfGpu(uint32_t g, const ClusterMapData* b) const {
   const MapGpu& gpu = data_->gpus[g];
-  if (!gpu.healthy || !data_->nodes[gpu.node].available) {
-    return InkOf(theme.muted_cell, Hatch::kCrossed);
-  }
-  const bool by_slot = view.colour == MapColour::kTenant || view.colour == MapColour::kAge ||
-                       view.colour == MapColour::kState ||
-                       (view.colour == MapColour::kProfile && gpu.units == kShareUnits);
-  if (by_slot) {
-    const MapSlot* largest = nullptr;
-    for (const MapSlot& slot : data_->SlotsOf(gpu)) {
-      if (slot.held && (largest == nullptr || slot.size > largest->size)) largest = &slot;
-    }
-    return largest != nullptr ? SlotInk(*largest, view, theme) : InkOf(theme.free_cell);
-  }
-  const bool in_b = b != nullptr && g < b->gpus.size();
-  return ShareInk(gpu.held_milli, StrandedMilli(gpu), gpu.fragmentation_milli,
-                  in_b ? b->gpus[g].held_milli : 0, view.colour, theme);
+  Summary summary;
+  summary.usable = gpu.healthy && data_->nodes[gpu.node].available;
+  summary.held = gpu.held_milli;
+  summary.stranded = StrandedMilli(gpu);
+  summary.fragmentation = FragmentedMilli(gpu);
+  if (b != nullptr && g < b->gpus.size()) summary.held_in_b = b->gpus[g].held_milli;
+  if (gpu.lead != kNoSlot) summary.lead = &data_->slots[gpu.lead];
+  return summary;
 }
 
-Ink ClusterMap::NodeInk(const MapNode& node, const MapView& view, const ClusterMapData* b) const {
-  const Theme& theme = ThemeOf(view.theme);
-  if (!node.available) return InkOf(theme.muted_cell, Hatch::kCrossed);
-  int64_t held = 0;
-  int64_t stranded = 0;
-  int64_t fragmentation = 0;
-  int64_t other = 0;
-  for (uint32_t g = node.first_gpu; g < node.first_gpu + node.gpu_count; ++g) {
-    const MapGpu& gpu = data_->gpus[g];
-    held += gpu.held_milli;
-    if (view.colour == MapColour::kStranded) stranded += StrandedMilli(gpu);
-    fragmentation += gpu.fragmentation_milli;
-    if (b != nullptr && g < b->gpus.size()) other += b->gpus[g].held_milli;
-  }
+ClusterMap::Summary ClusterMap::SummaryOfNode(uint32_t n, const ClusterMapData* b) const {
+  const MapNode& node = data_->nodes[n];
   const int64_t count = node.gpu_count;
+  Summary summary;
+  summary.usable = node.available;
+  summary.held = node.held_milli / count;
   // Rounded up, so that a single stranded slice does not vanish.
-  return ShareInk(held / count, (stranded + count - 1) / count, fragmentation / count,
-                  other / count, view.colour, theme);
+  summary.stranded = (node.stranded_milli + count - 1) / count;
+  summary.fragmentation = node.fragmentation_milli / count;
+  if (b != nullptr && n < b->nodes.size()) summary.held_in_b = b->nodes[n].held_milli / count;
+  if (node.lead.held) summary.lead = &node.lead;
+  return summary;
+}
+
+void ClusterMap::DrawSummary(const Summary& summary, const Rect& rect, const MapView& view) {
+  const Theme& theme = ThemeOf(view.theme);
+  if (!summary.usable) {
+    list_.AddRect(rect, InkOf(theme.muted_cell, Hatch::kCrossed));
+    return;
+  }
+  // Less than half a pixel at either end would not be seen.
+  const auto height_of = [&](int64_t milli) {
+    constexpr float kLeastPart = 0.5F;
+    const float height =
+        rect.height * static_cast<float>(std::clamp<int64_t>(milli, 0, 1000)) / 1000;
+    if (rect.height <= 2 * kLeastPart) return height;
+    if (height < kLeastPart) return 0.0F;
+    return rect.height - height < kLeastPart ? rect.height : height;
+  };
+  // A part of the bar between two heights.
+  const auto part = [&](float from, float to, Rgb colour) {
+    if (to > from) list_.AddRect(Rect{rect.x, rect.y + from, rect.width, to - from}, InkOf(colour));
+  };
+  if (view.colour == MapColour::kFragmentation) {
+    const auto milli = static_cast<int>(std::clamp<int64_t>(summary.fragmentation, 0, 1000));
+    part(0, rect.height, SequenceColour(theme, milli));
+    return;
+  }
+  if (view.colour == MapColour::kDifference) {
+    const float common = height_of(std::min(summary.held, summary.held_in_b));
+    const float larger = height_of(std::max(summary.held, summary.held_in_b));
+    part(0, common, theme.muted_cell);
+    part(common, larger, theme.categories[summary.held > summary.held_in_b ? 0 : 1]);
+    part(larger, rect.height, theme.free_cell);
+    return;
+  }
+  const float held = summary.lead == nullptr ? 0 : height_of(summary.held);
+  float stranded = 0;
+  if (summary.stranded > 0) {
+    // Any stranded slice must be seen.
+    constexpr float kLeastStranded = 1.5F;
+    stranded = std::min(std::max(height_of(summary.stranded), kLeastStranded), rect.height);
+  }
+  const float free_end = rect.height - stranded;
+  if (held > 0) {
+    part(0, std::min(held, free_end), SlotInk(*summary.lead, view, theme).colour);
+  }
+  part(held, free_end, theme.free_cell);
+  part(free_end, rect.height, theme.stranded);
 }
 
 // --- Texts ---
@@ -814,19 +883,21 @@ std::vector<MapLegendRow> ClusterMap::Legend(MapColour colour, ThemeKind kind) c
   };
   const Ink stranded = InkOf(theme.stranded, Hatch::kRising);
   const Ink free = InkOf(theme.free_cell);
+  const auto add_free = [&] {
+    add(free, "free");
+    add(stranded, "free, stranded by geometry or layout");
+  };
   constexpr size_t kMostNames = 16;  // further ones would repeat colours and hatchings too closely
   switch (colour) {
     case MapColour::kProfile:
       for (size_t i = data_->profiles.size(); i-- > 0;) {
         add(InkOf(StepColour(theme, i, data_->profiles.size())), data_->profiles[i]);
       }
-      add(free, "free");
-      add(stranded, "free, stranded by geometry or layout");
+      add_free();
       break;
     case MapColour::kStranded:
       add(InkOf(theme.muted_cell), "held");
-      add(free, "free");
-      add(stranded, "free, stranded by geometry or layout");
+      add_free();
       break;
     case MapColour::kFragmentation:
       for (const int milli : {0, 250, 500, 750, 1000}) {
@@ -843,12 +914,14 @@ std::vector<MapLegendRow> ClusterMap::Legend(MapColour colour, ThemeKind kind) c
       if (names.size() > kMostNames) {
         add(free, absl::StrCat(names.size() - kMostNames, " more"));
       }
+      add_free();
       break;
     }
     case MapColour::kAge:
       for (size_t i = 0; i < kAgeSteps.size(); ++i) {
         add(InkOf(StepColour(theme, i, kAgeSteps.size())), kAgeSteps[i].text);
       }
+      add_free();
       break;
     case MapColour::kDifference:
       add(InkOf(theme.categories[0]), "only A");

@@ -46,6 +46,7 @@ struct MapSlot {
   bool held = true;       // otherwise an idle instance of a static layout
 };
 
+inline constexpr uint32_t kNoSlot = 0xffff'ffff;
 inline constexpr uint16_t kShareUnits = 1000;  // of a GPU that is no MIG GPU
 inline constexpr uint16_t kMaxSlices = 32;
 
@@ -64,6 +65,7 @@ struct MapGpu {
   uint32_t first_slot = 0;
   uint32_t slot_count = 0;
   uint32_t slot_room = 0;
+  uint32_t lead = kNoSlot;  // its largest held slot: index into ClusterMapData::slots
 };
 
 struct MapNode {
@@ -76,6 +78,14 @@ struct MapNode {
   // Set by AddNode and AddGpu.
   uint32_t first_gpu = 0;
   uint32_t gpu_count = 0;
+  // Set by SumUpNodes and SetSlots. Sums over its GPUs, so that a map of nodes need not look at
+  // these.
+  int64_t held_milli = 0;
+  int64_t stranded_milli = 0;
+  int64_t fragmentation_milli = 0;
+  // The profile, the tenant and the state that lead on most of its GPUs, and since when its largest
+  // slot is there; not held while pods hold nothing of it.
+  MapSlot lead = {.held = false};
 };
 
 // A cluster at one instant. Nodes are added in order, each followed by its GPUs.
@@ -91,13 +101,20 @@ struct ClusterMapData {
   uint64_t version = 0;
 
   uint32_t AddNode(MapNode node);
-  // For the node added last.
+  // For the node added last. SumUpNodes must follow the last one.
   uint32_t AddGpu(MapGpu gpu, absl::Span<const MapSlot> slots_of_gpu);
-  // Replaces the slots of a GPU by others, which must not lie in `slots`. Amortised O(slots).
+  // Replaces the slots of a GPU by others, which must not lie in `slots`. Amortised O(slots + GPUs
+  // of the node).
   void SetSlots(uint32_t gpu, absl::Span<const MapSlot> slots_of_gpu);
+  // Sets the sums and leads of all nodes. O(GPUs).
+  void SumUpNodes();
   absl::Span<const MapSlot> SlotsOf(const MapGpu& gpu) const {
     return absl::MakeConstSpan(slots).subspan(gpu.first_slot, gpu.slot_count);
   }
+
+ private:
+  void PlaceSlots(uint32_t gpu, absl::Span<const MapSlot> slots_of_gpu);
+  void SumUp(MapNode* node) const;
 };
 
 // --- Looks ---
@@ -107,7 +124,7 @@ enum class MapOrder : uint8_t { kName, kFragmentation, kAge };
 enum class MapColour : uint8_t {
   kProfile,
   kStranded,
-  kFragmentation,
+  kFragmentation,  // the share that typical jobs cannot use, or of MIG that is stranded
   kTenant,
   kAge,
   kState,
@@ -175,9 +192,10 @@ class ClusterMap {
   static MapDetail DetailOf(const MapView& view);
 
   // The visible part, in pixels; edges may stick out and are to be clipped. `b` is the same cluster
-  // in run B, for MapColour::kDifference; otherwise null. Nodes and GPUs that are drawn as a single
-  // rectangle show their shares; a GPU shows the tenant, age or state of its largest slot, and
-  // without MIG instances its profile, too.
+  // in run B, for MapColour::kDifference; otherwise null. Where slots are too small, a node or GPU
+  // is a bar in the legend's colours without hatching: from the top the share that pods hold, in
+  // the colour of its lead; from the bottom the share that is stranded. In a difference it shows
+  // the common share and above it the larger run's, by fragmentation a single colour.
   // Costs nothing if neither view nor data changed.
   const DrawList& Draw(const MapView& view, const ClusterMapData* b);
 
@@ -225,10 +243,18 @@ class ClusterMap {
   void DrawGpu(uint32_t gpu, const Rect& column, const MapView& view, const ClusterMapData* b);
   void DrawDifference(const MapGpu& a, const MapGpu* b, const ClusterMapData* b_data,
                       const Rect& column, const Theme& theme);
-  Ink ShareInk(int64_t held, int64_t stranded, int64_t fragmentation, int64_t other_held,
-               MapColour colour, const Theme& theme) const;
-  Ink GpuInk(uint32_t gpu, const MapView& view, const ClusterMapData* b) const;
-  Ink NodeInk(const MapNode& node, const MapView& view, const ClusterMapData* b) const;
+  // What nodes and GPUs show that are too small for their slots. Shares in thousandths.
+  struct Summary {
+    bool usable = true;
+    int64_t held = 0;
+    int64_t stranded = 0;
+    int64_t fragmentation = 0;
+    int64_t held_in_b = 0;
+    const MapSlot* lead = nullptr;
+  };
+  Summary SummaryOfGpu(uint32_t gpu, const ClusterMapData* b) const;
+  Summary SummaryOfNode(uint32_t node, const ClusterMapData* b) const;
+  void DrawSummary(const Summary& summary, const Rect& rect, const MapView& view);
   Ink SlotInk(const MapSlot& slot, const MapView& view, const Theme& theme) const;
 
   const ClusterMapData* data_;

@@ -31,12 +31,15 @@ PodTexts PodTexts::Of(const ClusterState& cluster) {
 }
 
 uint32_t VerdictNumbers::Number(const PodCourse& pod, const VerdictSummaryTable& summaries,
-                                std::vector<std::string>* texts) {
+                                std::vector<PodVerdict>* verdicts) {
   const auto [entry, is_new] = numbers_.try_emplace(VerdictKey(pod), next_);
   if (is_new) {
     ++next_;
-    texts->push_back(pod.rejected_last ? std::string(AdmissionMessage(pod.rejected))
-                                       : summaries.Text(pod.last_failure));
+    PodVerdict& verdict = verdicts->emplace_back();
+    verdict.text = pod.rejected_last ? std::string(AdmissionMessage(pod.rejected))
+                                     : summaries.Text(pod.last_failure);
+    const bool negotiates = !pod.rejected_last && summaries.IsNegotiation(pod.last_failure);
+    verdict.kind = negotiates ? WaitKind::kDriver : WaitKind::kNoRoom;
   }
   return entry->second;
 }

@@ -20,6 +20,7 @@
 #include "model/ids.h"
 #include "model/record.h"
 #include "model/time.h"
+#include "sim/record/live_state.h"
 #include "sim/record/pod_history.h"
 
 namespace drasim::view {
@@ -40,17 +41,23 @@ struct PodRow : PodCourse {
   bool operator==(const PodRow&) const = default;
 };
 
+// The last refusal of a pod.
+struct PodVerdict {
+  std::string text;
+  WaitKind kind = WaitKind::kUntried;
+};
+
 // The texts that rows refer to by number.
 struct PodTexts {
   // Those of the cluster's shapes and nodes.
   static PodTexts Of(const ClusterState& cluster);
 
-  std::vector<std::string> wants;            // by shape
-  std::vector<int64_t> gpu_milli;            // by shape: requested, before lowering
-  std::vector<std::string> nodes;            // by NodeId
-  std::vector<std::string> tenants = {""};   // tenant 0 is that of pods without one
-  std::vector<std::string> verdicts = {""};  // only those that some pod has last: a run may have
-                                             // hundreds of thousands of others
+  std::vector<std::string> wants;           // by shape
+  std::vector<int64_t> gpu_milli;           // by shape: requested, before lowering
+  std::vector<std::string> nodes;           // by NodeId
+  std::vector<std::string> tenants = {""};  // tenant 0 is that of pods without one
+  // Only those that some pod has last: a run may have hundreds of thousands of others.
+  std::vector<PodVerdict> verdicts = {PodVerdict()};
 };
 
 // Numbers the last refusals of pods, in the order of their first use. 0 is none.
@@ -59,9 +66,9 @@ class VerdictNumbers {
   // `first`: the number of the first new text.
   explicit VerdictNumbers(uint32_t first) : next_(first) {}
 
-  // A new text goes to the end of `texts`. REQUIRES: a summary of the table.
+  // A new one goes to the end of `verdicts`. REQUIRES: a summary of the table.
   uint32_t Number(const PodCourse& pod, const VerdictSummaryTable& summaries,
-                  std::vector<std::string>* texts);
+                  std::vector<PodVerdict>* verdicts);
   // Absent if the refusal has no number yet.
   std::optional<uint32_t> Find(const PodCourse& pod) const;
 

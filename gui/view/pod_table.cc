@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "gui/view/wait_kind.h"
 #include "gui/view/wait_text.h"
 #include "model/check.h"
 #include "sim/record/pod_log.h"
@@ -30,6 +31,11 @@ PodTable::PodTable(SimTime now, std::shared_ptr<const PodArchive> archive, size_
       ended_(ended),
       verdict_numbers_(static_cast<uint32_t>(archive_->texts().verdicts.size())) {
   DRASIM_CHECK_LE(ended, archive_->size());
+}
+
+void PodTable::ReserveLive(size_t pods) {
+  rows_.reserve(pods);
+  name_begin_.reserve(pods + 1);
 }
 
 void PodTable::AddLive(PodRow row, absl::string_view name, const VerdictSummaryTable& summaries) {
@@ -120,12 +126,23 @@ absl::string_view PodTable::node(size_t pod) const {
   return id.valid() ? absl::string_view(nodes()[id.value()]) : absl::string_view();
 }
 
+const PodVerdict& PodTable::LastVerdict(const PodRow& row) const {
+  const std::vector<PodVerdict>& shared = texts().verdicts;
+  return row.verdict < shared.size() ? shared[row.verdict] : verdicts_[row.verdict - shared.size()];
+}
+
 absl::string_view PodTable::verdict(size_t pod) const {
   const PodRow& history = row(pod);
-  if (history.verdict == 0 && history.phase == PodPhase::kPending) return "not tried yet";
-  const std::vector<std::string>& shared = texts().verdicts;
-  return history.verdict < shared.size() ? shared[history.verdict]
-                                         : verdicts_[history.verdict - shared.size()];
+  if (history.verdict == 0 && history.phase == PodPhase::kPending) {
+    return WaitKindName(WaitKind::kUntried);
+  }
+  return LastVerdict(history).text;
+}
+
+absl::string_view PodTable::short_verdict(size_t pod) const {
+  const PodRow& history = row(pod);
+  if (history.verdict == 0 && history.phase != PodPhase::kPending) return "";
+  return WaitKindName(LastVerdict(history).kind);
 }
 
 SimDuration PodTable::WaitOf(size_t pod) const {

@@ -59,6 +59,8 @@ class PodTable : public TableSource {
   // Behind the rows so far. REQUIRES: numbers ascend; shape, tenant and summary exist. Amortised
   // O(1).
   void AddLive(PodRow row, absl::string_view name, const VerdictSummaryTable& summaries);
+  // For so many calls of AddLive.
+  void ReserveLive(size_t pods);
 
   // TableSource.
   absl::Span<const TableColumn> columns() const override;
@@ -84,6 +86,9 @@ class PodTable : public TableSource {
   absl::string_view node(size_t pod) const;
   // The scheduler's last refusal, or the node's; "not tried yet" for a waiting pod without one.
   absl::string_view verdict(size_t pod) const;
+  // The kind of it, by the name that the plot of waiting pods has for it: "driver's answer". Empty
+  // for a pod that was never refused and does not wait.
+  absl::string_view short_verdict(size_t pod) const;
   // The sum of its waits up to now().
   SimDuration WaitOf(size_t pod) const;
   // From arrival to its first start, or to now() if it waits for that. None for a pod that ended
@@ -104,6 +109,8 @@ class PodTable : public TableSource {
 
  private:
   const PodTexts& texts() const { return archive_->texts(); }
+  // REQUIRES: the pod has one.
+  const PodVerdict& LastVerdict(const PodRow& row) const;
 
   SimTime now_;
   std::shared_ptr<const PodArchive> archive_;
@@ -112,7 +119,7 @@ class PodTable : public TableSource {
   std::string names_;  // one behind the other
   std::vector<size_t> name_begin_ = {0};
   // Behind those of the archive.
-  std::vector<std::string> verdicts_;
+  std::vector<PodVerdict> verdicts_;
   VerdictNumbers verdict_numbers_;
 };
 

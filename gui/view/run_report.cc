@@ -17,6 +17,7 @@
 #include "gui/view/rate_series.h"
 #include "gui/view/typical_load.h"
 #include "gui/view/unit_text.h"
+#include "gui/view/wait_kind.h"
 #include "model/fragmentation.h"
 #include "model/status_macros.h"
 #include "sim/record/ledger_claims.h"
@@ -124,11 +125,10 @@ constexpr size_t kCallBuckets = 130;
 
 constexpr struct {
   WaitKind kind;
-  absl::string_view name;
   absl::string_view metric;
-} kVerdicts[] = {{WaitKind::kUntried, "not tried yet", "waiting_untried"},
-                 {WaitKind::kNoRoom, "no room", "waiting_no_room"},
-                 {WaitKind::kDriver, "driver's answer", "waiting_driver"}};
+} kVerdicts[] = {{WaitKind::kUntried, "waiting_untried"},
+                 {WaitKind::kNoRoom, "waiting_no_room"},
+                 {WaitKind::kDriver, "waiting_driver"}};
 
 // Of every record, or of the blocks of a long ledger. Empty if these are not known.
 absl::StatusOr<std::vector<ReportSeries>> ReadVerdicts(LedgerSeek* seek, SimTime end) {
@@ -147,7 +147,7 @@ absl::StatusOr<std::vector<ReportSeries>> ReadVerdicts(LedgerSeek* seek, SimTime
       }
     }
     for (size_t v = 0; v < changes.size(); ++v) {
-      verdicts.push_back({std::string(kVerdicts[v].name), changes[v].Take(end)});
+      verdicts.push_back({std::string(WaitKindName(kVerdicts[v].kind)), changes[v].Take(end)});
     }
     return verdicts;
   }
@@ -157,7 +157,7 @@ absl::StatusOr<std::vector<ReportSeries>> ReadVerdicts(LedgerSeek* seek, SimTime
     if (name == series.names.end() || series.blocks.empty()) return std::vector<ReportSeries>();
     const auto& points = series.points[static_cast<size_t>(name - series.names.begin())];
     ReportSeries& added = verdicts.emplace_back();
-    added.name = std::string(verdict.name);
+    added.name = std::string(WaitKindName(verdict.kind));
     SimTime latest;  // a damaged ledger may go back
     for (size_t b = 0; b < series.blocks.size(); ++b) {
       const SimTime begin = std::max(series.blocks[b].begin, latest);

@@ -117,9 +117,8 @@ SpreadConstraint SpreadOf(const kube::TopologySpreadConstraint& given, const Kub
   if (given.has_label_selector()) spread.selector = SelectorOf(given.label_selector());
   for (const std::string& key : given.match_label_keys()) {
     const auto label = labels.find(key);
-    if (label == labels.end()) continue;
-    // As upstream, the keys alone make a selector where there is none.
-    spread.selector.given = true;
+    // Without a selector, nothing is selected, whatever the keys.
+    if (label == labels.end() || !spread.selector.given) continue;
     AddRequirement(key, SelectorOperator::kIn, label->second, &spread.selector);
   }
   if (given.has_min_domains()) spread.min_domains = given.min_domains();
@@ -191,6 +190,10 @@ PodIdentity IdentityOf(const kube::Pod& pod) {
   }
   identity.scheduler_name = pod.spec().scheduler_name();
   identity.terminating = !meta.deletion_timestamp().empty();
+  for (const kube::Condition& condition : pod.status().conditions()) {
+    identity.preempted |= condition.type() == "DisruptionTarget" && condition.status() == "True" &&
+                          condition.reason() == "PreemptionByScheduler";
+  }
   return identity;
 }
 

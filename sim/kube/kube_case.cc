@@ -84,14 +84,16 @@ absl::Status CaseRun::Build() {
   return absl::OkStatus();
 }
 
-// The queue of the original pops by priority, then by arrival.
+// The queue of the original turns gated pods away as they enter, then pops by priority and arrival.
 std::vector<PodId> CaseRun::OrderOfPass() const {
   std::vector<PodId> order;
   for (const PodId pod : queue_) {
     if (world_.IsPending(pod)) order.push_back(pod);
   }
+  const auto rest = std::stable_partition(order.begin(), order.end(),
+                                          [this](PodId pod) { return world_.IsGated(pod); });
   if (given_.order() == "queue") {
-    std::stable_sort(order.begin(), order.end(), [this](PodId a, PodId b) {
+    std::stable_sort(rest, order.end(), [this](PodId a, PodId b) {
       return world_.cluster().pod_priority(a) > world_.cluster().pod_priority(b);
     });
   }

@@ -140,6 +140,12 @@ const Plugin* KubeWorld::HeldBy(Profile* profile, PodId pod, std::string* messag
 
 // --- Attempts ---
 
+bool KubeWorld::IsGated(PodId pod) {
+  Profile* profile = ProfileOf(pod);
+  std::string message;
+  return profile != nullptr && HeldBy(profile, pod, &message) != nullptr;
+}
+
 void KubeWorld::NominateAsGiven(PodId pod) {
   std::string message;
   Profile* profile = ProfileOf(pod);

@@ -88,6 +88,8 @@ class KubeWorld {
   // Whether an attempt for the pod would still make sense: it waits, and neither gates nor a
   // missing profile keep it from the queue.
   bool IsPending(PodId pod) const;
+  // Whether a PreEnqueue plugin would hold the pod.
+  bool IsGated(PodId pod);
   // Registers status.nominatedNodeName, as the queue does when a pod enters it; gated pods have
   // none.
   void NominateAsGiven(PodId pod);

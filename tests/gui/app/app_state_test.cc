@@ -36,5 +36,18 @@ TEST(AppStateTest, VisitedObjectsAreKeptInOrder) {
   EXPECT_EQ(app.selected.name, "pod");
 }
 
+TEST(AppStateTest, AnotherRunHasNoHistory) {
+  AppState app;
+  app.Select(NodeRef("a"));
+  app.Select(NodeRef("b"));
+  app.ForgetSelections();
+  EXPECT_EQ(app.selected, ObjectRef());
+  EXPECT_EQ(app.node, "");
+  EXPECT_FALSE(app.CanGoBack());
+  EXPECT_FALSE(app.CanGoForward());
+  app.Select(NodeRef("c"));
+  EXPECT_FALSE(app.CanGoBack()) << "there is no empty place";
+}
+
 }  // namespace
 }  // namespace drasim::gui

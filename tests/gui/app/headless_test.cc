@@ -29,7 +29,13 @@
 #include "gui/app/commands.h"
 #include "gui/app/export_list.h"
 #include "gui/app/window.h"
+#include "gui/session/fragmentation_pass.h"
+#include "gui/session/inspection.h"
 #include "gui/session/run_job.h"
+#include "gui/session/run_overview.h"
+#include "gui/session/run_session.h"
+#include "gui/view/claim_table.h"
+#include "gui/view/pyramid.h"
 #include "model/check.h"
 #include "tests/testing/temp_dir.h"
 
@@ -114,11 +120,14 @@ class HeadlessTest : public ::testing::Test {
     ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
   }
 
-  absl::Status Start(AppOptions options) {
+  void Launch(AppOptions options) {
     app_.reset();
     dressed_.scale = 0;
     app_ = std::make_unique<App>(std::move(options));
     Frames(1);
+  }
+  absl::Status Start(AppOptions options) {
+    Launch(std::move(options));
     return app_->Settle();
   }
   absl::Status StartRun(const std::string& a, const std::string& b = "") {
@@ -357,6 +366,62 @@ TEST_F(HeadlessTest, AScenarioIsRunAndOpened) {
   ASSERT_NE(state().a.overview, nullptr);
   EXPECT_FALSE(state().a.overview->partial);
   EXPECT_EQ(app_->settings().recent.front(), GoldenScenario("replay_random"));
+}
+
+// What is read in the background reaches the window, too.
+TEST_F(HeadlessTest, EventsComeAfterTheRest) {
+  AppOptions options;
+  options.path_a = RunOf("replay_easy_node_events");
+  Launch(std::move(options));
+  while (state().a.overview == nullptr) Frames(1);
+  state().a.session->Settle();
+  Frames(1);
+  EXPECT_EQ(state().a.overview, state().a.session->overview());
+  EXPECT_FALSE(state().a.overview->events.empty());
+  EXPECT_NE(state().a.overview->Find(FragmentationPass::kName), nullptr);
+}
+
+TEST_F(HeadlessTest, ARunInProgressHasPlots) {
+  RunJobSpec spec;
+  spec.scenario_path = GoldenScenario("replay_easy_node_events");
+  spec.paused = true;
+  Launch(AppOptions());
+  state().run_as_a = std::move(spec);
+  Frames(2);
+  ASSERT_NE(state().a.job, nullptr);
+  const auto run_to = [&](uint64_t records) {
+    state().a.job->Step(records - state().a.job->progress().records);
+    while (state().a.overview == nullptr || state().a.overview->records < records) Frames(1);
+  };
+  run_to(300);
+  const std::shared_ptr<const RunOverview> early = state().a.overview;
+  Frames(3);
+  EXPECT_FALSE(state().a.opened());
+  EXPECT_EQ(state().a.snapshot->record, 300u);
+  const view::Pyramid* const allocated = early->Find("gpu_allocated_milli");
+  ASSERT_NE(allocated, nullptr);
+  EXPECT_GT(allocated->QuerySamples(0, allocated->size()).max, 0);
+  EXPECT_EQ(timeline().end(), early->end);
+  EXPECT_EQ(timeline().cursor().time, early->end);
+  EXPECT_TRUE(PlacedViews().contains(ViewKind::kPlots));
+  for (const auto& panel : app_->panels()) {
+    if (panel->view() == ViewKind::kPlots) {
+      EXPECT_FALSE(panel->Exports(state()).empty());
+    }
+  }
+  run_to(600);
+  EXPECT_GT(state().a.overview->end, early->end);
+  Frames(2);
+  EXPECT_EQ(timeline().end(), state().a.overview->end);
+  // Commands that need a ledger wait for it.
+  for (const char* id : {"forward", "go_to", "bookmark", "open_b"}) {
+    EXPECT_FALSE(FindCommand(id)->enabled(*app_)) << id;
+  }
+  state().a.job->Resume();
+  ASSERT_EQ(app_->Settle(), absl::OkStatus());
+  Frames(2);
+  ASSERT_TRUE(state().a.opened());
+  EXPECT_FALSE(state().a.overview->partial);
 }
 
 // --- Layout ---
@@ -606,6 +671,47 @@ TEST_F(HeadlessTest, AttemptsBeyondTheCursorAreFound) {
   const auto& shown = state().a.inspections[static_cast<size_t>(ObjectKind::kPod)];
   ASSERT_NE(shown, nullptr);
   EXPECT_EQ(shown->request.at.time, timeline().cursor().time);
+}
+
+TEST_F(HeadlessTest, PodsAndClaimsBringTheirNode) {
+  ASSERT_EQ(StartRun(RunOf("replay_dra_mig")), absl::OkStatus());
+  SettledFrames();
+  const std::string first = state().node;
+  ASSERT_FALSE(first.empty());
+  const RunSnapshot& run = *state().a.snapshot;
+  const auto on_another_node = [&](size_t pod) {
+    return run.pods.row(pod).phase == PodPhase::kBound && run.pods.node(pod) != first;
+  };
+  size_t pod = 0;
+  while (pod < run.pods.rows() && !on_another_node(pod)) ++pod;
+  ASSERT_LT(pod, run.pods.rows());
+  const ObjectRef selected = {ObjectKind::kPod, std::string(run.pods.name(pod))};
+  const std::string node(run.pods.node(pod));
+  state().Select(selected);
+  SettledFrames();
+  EXPECT_EQ(state().node, node);
+  const auto& slots = state().a.inspections[static_cast<size_t>(ObjectKind::kNode)];
+  ASSERT_NE(slots, nullptr);
+  EXPECT_EQ(slots->request.object.name, node);
+  // Another node may be looked at; the pod brings its own when it is selected again.
+  state().Select({ObjectKind::kNode, first});
+  SettledFrames();
+  EXPECT_EQ(state().node, first);
+  state().Select(selected);
+  SettledFrames();
+  EXPECT_EQ(state().node, node);
+  // A claim that is allocated.
+  const view::ClaimTable& claims = state().a.snapshot->claims;
+  size_t claim = 0;
+  while (claim < claims.rows() &&
+         (claims.row(claim).node.empty() || claims.row(claim).node == node)) {
+    ++claim;
+  }
+  ASSERT_LT(claim, claims.rows());
+  const std::string of_claim = claims.row(claim).node;
+  state().Select({ObjectKind::kClaim, claims.row(claim).name});
+  SettledFrames();
+  EXPECT_EQ(state().node, of_claim);
 }
 
 TEST_F(HeadlessTest, TheFocusedPanelGetsTheKeys) {

@@ -36,6 +36,7 @@
 #include "gui/view/pyramid.h"
 #include "gui/view/run_report.h"
 #include "gui/view/tenant_table.h"
+#include "gui/view/wait_kind.h"
 #include "model/proto/ledger.pb.h"
 #include "model/random.h"
 #include "model/record.h"
@@ -47,6 +48,7 @@
 #include "sim/record/live_claims.h"
 #include "sim/record/live_state.h"
 #include "tests/gui/session/golden_ledger.h"
+#include "tests/gui/view/inspect_ledger.h"
 #include "tests/sim/record/claim_script.h"
 #include "tests/testing/assert_ok.h"
 #include "tests/testing/soak.h"
@@ -110,6 +112,16 @@ class PlainRun {
   std::vector<SimTime> since_;
 };
 
+std::vector<LoggedClaimChange> AllClaimChanges(const std::string& path) {
+  const std::unique_ptr<LedgerSeek> seek = LedgerSeek::Open(path).value();
+  std::vector<LoggedClaimChange> changes;
+  for (size_t i = 0; i < seek->index().claims.size(); ++i) {
+    const std::vector<LoggedClaimChange> frame = seek->ReadClaimChanges(i).value();
+    changes.insert(changes.end(), frame.begin(), frame.end());
+  }
+  return changes;
+}
+
 std::vector<Record> AllRecords(const std::string& path) {
   std::vector<Record> records;
   PlainRun run(path);
@@ -128,9 +140,11 @@ struct Wanted {
   LiveTotals totals;
   std::vector<int64_t> counters;
   int64_t waiting = 0;
-  std::map<std::string, int64_t> room;   // by profile
-  std::map<std::string, int64_t> waits;  // of requests for MIG, by profile
-  std::vector<SimTime> since;            // by node
+  std::map<std::string, int64_t> verdicts;  // waiting pods by the kind of their last one
+  std::map<std::string, int64_t> room;      // by profile
+  std::map<std::string, int64_t> waits;     // of requests for MIG, by profile
+  std::vector<SimTime> since;               // by node
+  std::optional<view::ClaimTable> claims;
 };
 
 void Fill(const PlainRun& run, SimTime now, Wanted* wanted) {
@@ -143,6 +157,10 @@ void Fill(const PlainRun& run, SimTime now, Wanted* wanted) {
     wanted->counters.push_back(run.live().counter(static_cast<RunCounter>(c)));
   }
   wanted->waiting = run.pods().waiting();
+  for (const WaitKind kind : {WaitKind::kUntried, WaitKind::kNoRoom, WaitKind::kDriver}) {
+    const int64_t pods = run.live().waiting(kind);
+    if (pods > 0) wanted->verdicts[std::string(view::WaitKindName(kind))] = pods;
+  }
   for (size_t n = 0; n < run.cluster().node_count(); ++n) {
     for (const view::ProfileRoom& room : view::RoomByProfile(run.cluster(), NodeId(n), layout_of)) {
       wanted->room[room.profile] += room.more;
@@ -226,6 +244,15 @@ void ExpectSameNodes(const view::NodeTable& nodes, const view::NodeTable& wanted
   }
 }
 
+void ExpectSameClaims(const view::ClaimTable& claims, const view::ClaimTable& wanted) {
+  ASSERT_EQ(claims.rows(), wanted.rows());
+  for (size_t row = 0; row < wanted.rows(); ++row) {
+    for (size_t column = 0; column < wanted.columns().size(); ++column) {
+      ASSERT_EQ(claims.Exact(row, column), wanted.Exact(row, column)) << row << " " << column;
+    }
+  }
+}
+
 void ExpectSame(const RunSnapshot& snapshot, const Wanted& wanted) {
   EXPECT_TRUE(snapshot.request == wanted.request);
   ASSERT_EQ(snapshot.record, wanted.record);
@@ -235,8 +262,15 @@ void ExpectSame(const RunSnapshot& snapshot, const Wanted& wanted) {
             wanted.counters);
   EXPECT_EQ(snapshot.waiting, wanted.waiting);
   ExpectSamePods(snapshot.pods, wanted.pods);
+  std::map<std::string, int64_t> verdicts;
+  for (size_t pod = 0; pod < snapshot.pods.rows(); ++pod) {
+    if (snapshot.pods.row(pod).phase != PodPhase::kPending) continue;
+    ++verdicts[std::string(snapshot.pods.short_verdict(pod))];
+  }
+  EXPECT_EQ(verdicts, wanted.verdicts);
   ExpectSameMap(snapshot.map, wanted.map);
   ExpectSameNodes(snapshot.nodes, *wanted.nodes);
+  ExpectSameClaims(snapshot.claims, *wanted.claims);
   view::SliceCounts slices;
   for (size_t n = 0; n < wanted.nodes->rows(); ++n) {
     slices.Add(wanted.nodes->row(n).slices, +1);
@@ -272,7 +306,10 @@ void ExpectSame(const RunSnapshot& snapshot, const Wanted& wanted) {
 
 class GuiSessionTest : public ::testing::TestWithParam<std::string> {
  protected:
-  GuiSessionTest() : ledger_(GetParam()), records_(AllRecords(ledger_.path())) {
+  GuiSessionTest()
+      : ledger_(GetParam()),
+        records_(AllRecords(ledger_.path())),
+        claim_changes_(AllClaimChanges(ledger_.path())) {
     by_record_ = records_.back().time == SimTime();
   }
 
@@ -300,30 +337,47 @@ class GuiSessionTest : public ::testing::TestWithParam<std::string> {
     }
     return wanted;
   }
-  // Places by record, with what must be seen there.
+  // Places by record, with what must be seen there: one pass of a reader from record 0.
   std::vector<Wanted> Places(size_t count, Random* random) const {
     std::vector<Wanted> places;
     for (size_t i = 0; i < count; ++i) places.push_back(RandomPlace(random));
+    // A time comes behind all claim changes up to it, a record before those that follow it.
+    const auto key = [](const Wanted& place) {
+      return std::tuple(place.record, !place.request.at.record.has_value(), place.time);
+    };
     std::stable_sort(places.begin(), places.end(),
-                     [](const Wanted& a, const Wanted& b) { return a.record < b.record; });
+                     [&](const Wanted& a, const Wanted& b) { return key(a) < key(b); });
     PlainRun run(ledger_.path());
+    LiveClaims claims;
+    size_t change = 0;
     for (Wanted& place : places) {
       run.ToRecord(place.record);
       Fill(run, by_record_ ? SimTime() : place.time, &place);
+      for (; change < claim_changes_.size(); ++change) {
+        const LoggedClaimChange& next = claim_changes_[change];
+        const bool behind = next.records == place.record && !place.request.at.record.has_value() &&
+                            next.change.time <= place.time;
+        if (next.records >= place.record && !behind) break;
+        claims.Apply(next.change);
+      }
+      place.claims.emplace(claims, run.cluster(), by_record_ ? SimTime() : place.time);
     }
     return places;
   }
 
   GoldenLedger ledger_;
   std::vector<Record> records_;
+  std::vector<LoggedClaimChange> claim_changes_;
   bool by_record_ = false;
 };
 
 TEST_P(GuiSessionTest, SnapshotsAreThoseOfAReaderFromTheStart) {
-  constexpr size_t kPlacesAtOnce = 100;
+  constexpr size_t kPlacesAtOnce = 100;  // they are kept in memory
+  constexpr uint64_t kBatches = 10;
+  size_t claims = 0;
   const std::unique_ptr<RunSession> run = RunSession::Open(ledger_.folder());
   Random random(1, "places");
-  for (uint64_t batch = 0; batch < SoakSeeds(1); ++batch) {
+  for (uint64_t batch = 0; batch < SoakSeeds(kBatches); ++batch) {
     std::vector<Wanted> places = Places(kPlacesAtOnce, &random);
     random.Shuffle(absl::MakeSpan(places));
     for (const Wanted& place : places) {
@@ -334,9 +388,12 @@ TEST_P(GuiSessionTest, SnapshotsAreThoseOfAReaderFromTheStart) {
       const std::shared_ptr<const RunSnapshot> snapshot = run->snapshot();
       ASSERT_NE(snapshot, nullptr);
       ExpectSame(*snapshot, place);
+      claims += snapshot->claims.rows();
       if (HasFailure()) return;
     }
   }
+  EXPECT_EQ(claims > 0, !claim_changes_.empty());
+  EXPECT_EQ(claims > 0, GetParam() == "replay_dra_mig");
 }
 
 TEST_P(GuiSessionTest, TheOverviewTellsOfTheWholeRun) {
@@ -510,7 +567,7 @@ TEST_P(GuiSessionTest, PodsAreInspectedFromTheirArrival) {
     ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerReader> reader,
                          LedgerReader::Open(ledger_.path()));
     const absl::StatusOr<view::PodInspection> wanted =
-        view::InspectPod(reader.get(), request.object.name, CursorOf(place));
+        InspectPodFrom(reader.get(), request.object.name, CursorOf(place));
     ASSERT_EQ(result->status.code(), wanted.status().code()) << result->status;
     if (!wanted.ok()) {
       EXPECT_FALSE(result->pod.has_value());
@@ -566,7 +623,7 @@ TEST_P(GuiSessionTest, NodesAreInspectedFromTheKeyframeBeforeTheirWindow) {
     ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerReader> reader,
                          LedgerReader::Open(ledger_.path()));
     ASSERT_OK_AND_ASSIGN(const view::NodeInspection wanted,
-                         view::InspectNode(reader.get(), request.object.name, CursorOf(place)));
+                         InspectNodeFrom(reader.get(), request.object.name, CursorOf(place)));
     SCOPED_TRACE(absl::StrCat(request.object.name, " at record ", place.record));
     ExpectSameResidents(node, wanted);
     if (by_record_) continue;
@@ -592,7 +649,7 @@ TEST_P(GuiSessionTest, NodesAreInspectedFromTheKeyframeBeforeTheirWindow) {
     cursor.records = static_cast<uint64_t>(later - records_.begin());
     cursor.now = request.end;
     ASSERT_OK_AND_ASSIGN(const view::NodeInspection window,
-                         view::InspectNode(to_end.get(), request.object.name, cursor));
+                         InspectNodeFrom(to_end.get(), request.object.name, cursor));
     using Slot = std::tuple<uint32_t, uint8_t, int32_t, int64_t, bool, int64_t>;
     const auto slots_of = [&](const view::NodeInspection& inspection) {
       std::vector<Slot> slots;
@@ -808,15 +865,11 @@ TEST(GuiSessionRequestTest, TheNewestRequestWins) {
 TEST(GuiSessionClaimsTest, ClaimsAreThoseOfAFoldFromTheStart) {
   const GoldenLedger ledger("replay_dra_mig");
   ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerSeek> seek, LedgerSeek::Open(ledger.path()));
-  std::vector<LoggedClaimChange> changes;
-  for (size_t i = 0; i < seek->index().claims.size(); ++i) {
-    ASSERT_OK_AND_ASSIGN(const std::vector<LoggedClaimChange> frame, seek->ReadClaimChanges(i));
-    changes.insert(changes.end(), frame.begin(), frame.end());
-  }
+  const std::vector<LoggedClaimChange> changes = AllClaimChanges(ledger.path());
   const std::unique_ptr<RunSession> run = RunSession::Open(ledger.folder());
   Random random(5, "claims");
   size_t rows = 0;
-  for (uint64_t i = 0; i < SoakSeeds(40); ++i) {
+  for (uint64_t i = 0; i < SoakSeeds(15); ++i) {
     // At a change, by time, or at a record.
     const LoggedClaimChange& near = changes[random.Below(changes.size())];
     SnapshotRequest request;
@@ -830,13 +883,8 @@ TEST(GuiSessionClaimsTest, ClaimsAreThoseOfAFoldFromTheStart) {
     if (request.at.record.has_value()) until.reset();
     const LiveClaims live = ClaimsAfter(changes, snapshot->record, until);
     const view::ClaimTable wanted(live, seek->cluster(), snapshot->time);
-    ASSERT_EQ(snapshot->claims.rows(), wanted.rows());
+    ExpectSameClaims(snapshot->claims, wanted);
     rows += wanted.rows();
-    for (size_t row = 0; row < wanted.rows(); ++row) {
-      for (size_t column = 0; column < wanted.columns().size(); ++column) {
-        ASSERT_EQ(snapshot->claims.Exact(row, column), wanted.Exact(row, column));
-      }
-    }
     if (wanted.rows() == 0) continue;
     const view::ClaimTableRow& row = wanted.row(random.Below(wanted.rows()));
     InspectRequest inspect;

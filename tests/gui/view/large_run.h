@@ -77,6 +77,7 @@ inline view::ClusterMapData LargeCluster(int nodes, uint64_t seed) {
       data.AddGpu(gpu, slots);
     }
   }
+  data.SumUpNodes();
   return data;
 }
 

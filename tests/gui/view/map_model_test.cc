@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/random.h"
 #include "model/time.h"
@@ -63,6 +64,7 @@ ClusterMapData SmallCluster() {
   MapSlot second = Slot(0, 1000, 0);
   second.replica = 1;
   data.AddGpu(sliced, {second});
+  data.SumUpNodes();
   return data;
 }
 
@@ -151,7 +153,8 @@ TEST(MapModelTest, ColoursFollowTheMode) {
   view.colour = MapColour::kStranded;
   EXPECT_EQ(InkAt(map.Draw(view, nullptr), slot)->colour, theme.muted_cell);
   view.colour = MapColour::kFragmentation;
-  EXPECT_EQ(InkAt(map.Draw(view, nullptr), slot)->colour, SequenceColour(theme, 400));
+  // Of 8 slices one is stranded.
+  EXPECT_EQ(InkAt(map.Draw(view, nullptr), slot)->colour, SequenceColour(theme, 525));
   view.colour = MapColour::kTenant;
   EXPECT_EQ(InkAt(map.Draw(view, nullptr), other)->colour, theme.categories[1]);
   view.colour = MapColour::kState;
@@ -253,6 +256,10 @@ TEST(MapModelTest, GroupsAndOrdersNodes) {
   EXPECT_EQ(order(), "2 1 9 10 ");
   map.Arrange(MapGrouping::kNone, MapOrder::kAge, 1);
   EXPECT_EQ(order(), "2 1 9 10 ");
+  // Stranded slices are fragmentation, too.
+  data.gpus[2].stranded = 0b1111;
+  map.Arrange(MapGrouping::kNone, MapOrder::kFragmentation, 1);
+  EXPECT_EQ(order(), "1 2 9 10 ");
   map.Arrange(MapGrouping::kModel, MapOrder::kName, 1);
   EXPECT_EQ(order(), "2 9 1 10 ");
   std::vector<std::string> titles;
@@ -312,13 +319,14 @@ TEST(MapModelTest, ALargeClusterCostsItsVisiblePart) {
       data.AddGpu(MigGpu(), {Slot(0, 1, 0), Slot(1, 1, 0), Slot(4, 4, 1)});
     }
   }
+  data.SumUpNodes();
   ASSERT_EQ(data.gpus.size(), size_t{100'000});
   ClusterMap map(&data);
   map.Arrange(MapGrouping::kModel, MapOrder::kName, 1.6F);
   MapView view = map.Fit(1600, 1000);
   EXPECT_EQ(ClusterMap::DetailOf(view), MapDetail::kNode);
   EXPECT_GE(Primitives(map.Draw(view, nullptr)), size_t{12'500});
-  EXPECT_LE(Primitives(map.Draw(view, nullptr)), size_t{12'501});
+  EXPECT_LE(Primitives(map.Draw(view, nullptr)), size_t{25'001});  // held and free
   // As close as slots can be seen, only some tiles are in sight.
   view = ClusterMap::Zoomed(view, 10 / view.scale, {800, 500});
   EXPECT_NEAR(view.scale, 10, 0.001);
@@ -367,30 +375,114 @@ TEST(MapModelTest, BringsANodeIntoSight) {
   EXPECT_EQ(map.Showing(view, 1), view);
 }
 
+// A place in a bar, by its share of the height.
+Point At(const Rect& rect, float share) {
+  return {rect.x + rect.width / 2, rect.y + rect.height * share};
+}
+
 TEST(MapModelTest, SmallerDetailsSummarise) {
   ClusterMapData data = SmallCluster();
   ClusterMap map(&data);
   MapView view = LargeView(map);
   const Theme& theme = ThemeOf(view.theme);
+  const auto of_gpu = [&](uint32_t gpu, float share) {
+    return InkAt(map.Draw(view, nullptr), At(map.GpuRect(view, gpu), share))->colour;
+  };
+  const auto of_node = [&](uint32_t node, float share) {
+    return InkAt(map.Draw(view, nullptr), At(map.NodeRect(view, node), share))->colour;
+  };
   view.scale = 2;
   ASSERT_EQ(ClusterMap::DetailOf(view), MapDetail::kGpu);
-  // Five of eight slices are held.
-  EXPECT_EQ(InkAt(map.Draw(view, nullptr), Middle(map.GpuRect(view, 0)))->colour,
-            Blend(theme.free_cell, theme.categories[0], 625));
+  // Five of eight slices are held, the largest of them by 3g.40gb; one is stranded.
+  EXPECT_EQ(of_gpu(0, 0.02F), StepColour(theme, 2, 4));
+  EXPECT_EQ(of_gpu(0, 0.6F), StepColour(theme, 2, 4));
+  EXPECT_EQ(of_gpu(0, 0.7F), theme.free_cell);
+  EXPECT_EQ(of_gpu(0, 0.9F), theme.stranded);
+  EXPECT_EQ(of_gpu(1, 0.02F), theme.free_cell);
   view.colour = MapColour::kTenant;  // of the larger share
-  EXPECT_EQ(InkAt(map.Draw(view, nullptr), Middle(map.GpuRect(view, 2)))->colour,
-            theme.categories[1]);
+  EXPECT_EQ(of_gpu(2, 0.5F), theme.categories[1]);
+  EXPECT_EQ(of_gpu(2, 0.8F), theme.free_cell);
   view.scale = 1;
   view.colour = MapColour::kProfile;
   ASSERT_EQ(ClusterMap::DetailOf(view), MapDetail::kNode);
-  EXPECT_EQ(InkAt(map.Draw(view, nullptr), Middle(map.NodeRect(view, 0)))->colour,
-            Blend(theme.free_cell, theme.categories[0], 312));
+  EXPECT_EQ(of_node(0, 0.25F), StepColour(theme, 2, 4));
+  EXPECT_EQ(of_node(0, 0.5F), theme.free_cell);
+  EXPECT_EQ(of_node(0, 0.97F), theme.stranded);
+  view.colour = MapColour::kStranded;
+  EXPECT_EQ(of_node(0, 0.25F), theme.muted_cell);
+  EXPECT_EQ(of_node(0, 0.97F), theme.stranded);
   view.colour = MapColour::kFragmentation;
-  EXPECT_EQ(InkAt(map.Draw(view, nullptr), Middle(map.NodeRect(view, 0)))->colour,
-            SequenceColour(theme, 200));
+  EXPECT_EQ(of_node(0, 0.5F), SequenceColour(theme, 262));
   data.nodes[0].available = false;
   ++data.version;
   EXPECT_EQ(InkAt(map.Draw(view, nullptr), Middle(map.NodeRect(view, 0)))->hatch, Hatch::kCrossed);
+}
+
+TEST(MapModelTest, ANodeShowsWhatLeadsOnMostOfItsGpus) {
+  ClusterMapData data;
+  data.profiles = {"1g.10gb", "2g.20gb", "7g.80gb"};
+  data.tenants = {"a", "b", "c"};
+  data.states = {"running", "starting"};
+  data.AddNode(Node("node-0"));
+  const auto held = [](uint16_t size, uint16_t profile, uint32_t tenant, uint16_t state,
+                       int64_t since_s) {
+    MapSlot slot = Slot(0, size, profile);
+    slot.tenant = tenant;
+    slot.state = state;
+    slot.since = SimTime(since_s * kSecondNs);
+    return slot;
+  };
+  data.AddGpu(MigGpu(), {held(8, 2, 0, 0, 0)});
+  data.AddGpu(MigGpu(), {held(2, 1, 1, 1, 3'000), Slot(2, 6, 2, /*held=*/false)});
+  data.AddGpu(MigGpu(), {held(2, 1, 2, 1, 3'000)});
+  data.AddGpu(MigGpu(), {});
+  data.SumUpNodes();
+  ClusterMap map(&data);
+  MapView view = LargeView(map);
+  view.scale = 1;
+  view.now = SimTime(3'600 * kSecondNs);
+  const Theme& theme = ThemeOf(view.theme);
+  const auto colour = [&](MapColour by) {
+    view.colour = by;
+    return InkAt(map.Draw(view, nullptr), At(map.NodeRect(view, 0), 0.1F))->colour;
+  };
+  EXPECT_EQ(colour(MapColour::kProfile), StepColour(theme, 1, 3));
+  EXPECT_EQ(colour(MapColour::kTenant), theme.categories[0]);  // the first of equals
+  EXPECT_EQ(colour(MapColour::kState), theme.categories[1]);
+  // Of the largest slot: an hour.
+  EXPECT_EQ(colour(MapColour::kAge), StepColour(theme, 3, 7));
+  // It follows its GPUs.
+  data.SetSlots(2, {});
+  EXPECT_EQ(colour(MapColour::kProfile), StepColour(theme, 2, 3));
+  data.SetSlots(0, {});
+  data.SetSlots(1, {});
+  EXPECT_EQ(colour(MapColour::kProfile), theme.free_cell);
+  EXPECT_FALSE(data.nodes[0].lead.held);
+}
+
+// Whatever the detail, the map shows no colour that its legend lacks.
+TEST(MapModelTest, TheLegendNamesEveryColour) {
+  const ClusterMapData data = SmallCluster();
+  ClusterMapData b = data;
+  b.SetSlots(0, {Slot(0, 2, 1), Slot(6, 2, 1)});
+  ClusterMap map(&data);
+  MapView view = LargeView(map);
+  for (const float scale : {1.0F, 2.0F, 4.0F, 20.0F}) {
+    view.scale = scale;
+    for (const MapColour colour : {MapColour::kProfile, MapColour::kStranded, MapColour::kTenant,
+                                   MapColour::kAge, MapColour::kState, MapColour::kDifference}) {
+      view.colour = colour;
+      std::vector<Rgb> named;
+      for (const MapLegendRow& row : map.Legend(colour, view.theme)) {
+        named.push_back(row.ink.colour);
+      }
+      for (const DrawItem& item : map.Draw(view, &b).items()) {
+        if (item.kind != DrawKind::kFills) continue;
+        EXPECT_NE(std::find(named.begin(), named.end(), item.ink.colour), named.end())
+            << static_cast<int>(colour) << " at " << scale;
+      }
+    }
+  }
 }
 
 TEST(MapModelTest, FollowsChangesOfTheData) {
@@ -562,14 +654,16 @@ TEST(MapModelTest, LegendsNameTheirColours) {
     }
     return text;
   };
+  constexpr absl::string_view kFree = " | free | free, stranded by geometry or layout";
   EXPECT_EQ(texts(MapColour::kProfile),
-            "7g.80gb | 3g.40gb | 2g.20gb | 1g.10gb | free | free, stranded by geometry or layout");
-  EXPECT_EQ(texts(MapColour::kTenant), "a | b");
-  EXPECT_EQ(texts(MapColour::kState), "running | starting");
+            absl::StrCat("7g.80gb | 3g.40gb | 2g.20gb | 1g.10gb", kFree));
+  EXPECT_EQ(texts(MapColour::kTenant), absl::StrCat("a | b", kFree));
+  EXPECT_EQ(texts(MapColour::kState), absl::StrCat("running | starting", kFree));
   EXPECT_EQ(texts(MapColour::kDifference), "only A | only B | both | neither");
   EXPECT_EQ(texts(MapColour::kFragmentation), "0 % | 25 % | 50 % | 75 % | 100 %");
   EXPECT_EQ(texts(MapColour::kAge),
-            "under 1 min | from 1 min | from 10 min | from 1 h | from 6 h | from 1 d | from 7 d");
+            absl::StrCat("under 1 min | from 1 min | from 10 min | from 1 h | from 6 h | from 1 d",
+                         " | from 7 d", kFree));
 }
 
 TEST(MapModelTest, AnEmptyClusterIsAnEmptyMap) {

@@ -34,6 +34,7 @@ TEST(PodTableTest, FoldsEveryPodsHistory) {
   EXPECT_EQ(table.WaitOf(0), SimDuration());
   EXPECT_EQ(table.row(0).held, SimDuration::Seconds(40));
   EXPECT_EQ(table.verdict(0), "");
+  EXPECT_EQ(table.short_verdict(0), "");
 
   EXPECT_EQ(table.row(1).phase, PodPhase::kPending);
   EXPECT_EQ(table.WaitOf(1), SimDuration::Seconds(75));  // 15 s, and 60 s since the eviction
@@ -41,11 +42,13 @@ TEST(PodTableTest, FoldsEveryPodsHistory) {
   EXPECT_EQ(table.row(1).times_evicted, 1u);
   EXPECT_EQ(table.row(1).first_answer, PodRow::FirstAnswer::kNoNode);
   EXPECT_EQ(table.verdict(1), "0/2 nodes are available: 2 no free placement.");
+  EXPECT_EQ(table.short_verdict(1), "no room");
   EXPECT_EQ(table.node(1), "node-b");
 
   EXPECT_FALSE(table.row(2).started);
   EXPECT_EQ(table.row(2).first_answer, PodRow::FirstAnswer::kTurnedAway);
   EXPECT_EQ(table.verdict(2), AdmissionMessage(AdmissionFailure::kDeviceUnhealthy));
+  EXPECT_EQ(table.short_verdict(2), "no room");
   EXPECT_EQ(table.FirstWaitOf(2), SimDuration::Seconds(60));
   EXPECT_EQ(table.Find("c"), 2u);
   EXPECT_EQ(table.Find("d"), std::nullopt);
@@ -65,6 +68,7 @@ TEST(PodTableTest, CellsForPeopleAndPrograms) {
   EXPECT_EQ(table.Exact(0, PodTable::kEnded), "40");
   EXPECT_EQ(table.Exact(1, PodTable::kEnded), "");
   EXPECT_EQ(table.Shown(3, PodTable::kVerdict), "not tried yet");
+  EXPECT_EQ(table.short_verdict(3), "not tried yet");
   TableModel model(&table);
   model.SortBy(PodTable::kWaits, true);
   EXPECT_EQ(model.row(0), 1u);
