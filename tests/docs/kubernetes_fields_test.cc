@@ -56,11 +56,7 @@ std::set<std::string> PassedOverIn(const Descriptor& message) {
   return {names.begin(), names.end()};
 }
 
-bool IsNode(const KubeTypeRows& type) {
-  return absl::StartsWith(type.name, "Node") && !absl::StrContains(type.frame, "affinity")
-             ? true
-             : type.name == "Taint" || type.name == "ContainerImage";
-}
+bool IsNode(const KubeTypeRows& type) { return absl::StrContains(type.place, "of nodes"); }
 
 struct Outcome {
   PodShape shape;
