@@ -9,7 +9,7 @@ help:
 	@echo "make demo    build, and compare seven GPU scheduling policies on the embedded workload"
 	@echo "make build   build $(DRASIM) and drasim-gui"
 	@echo "make test    build and run every test"
-	@echo "make docs    write the key reference of docs/ from the comments of model/proto"
+	@echo "make docs    write the key references of docs/ from model/proto and model/data"
 	@echo "make cross   the same decisions from g++ and clang++, at -O0 and -O2"
 	@echo "make soak    long randomised tests, and 5 minutes of fuzzing per reader"
 	@echo "make bench   the benchmarks"

@@ -43,13 +43,13 @@ VolumeSource SharedSourceOf(const Message& given) {
     source.pool = given.rbd().pool();
     source.monitors.assign(given.rbd().monitors().begin(), given.rbd().monitors().end());
   } else if (given.has_azure_disk()) {
-    set(Kind::kAzureDisk, given.azure_disk().disk_uri(), given.azure_disk().read_only());
+    set(Kind::kAzureDisk, given.azure_disk().disk_uri(), false);
   } else if (given.has_azure_file()) {
-    set(Kind::kAzureFile, given.azure_file().share_name(), given.azure_file().read_only());
+    set(Kind::kAzureFile, given.azure_file().share_name(), false);
   } else if (given.has_cinder()) {
-    set(Kind::kCinder, given.cinder().volume_id(), given.cinder().read_only());
+    set(Kind::kCinder, given.cinder().volume_id(), false);
   } else if (given.has_portworx_volume()) {
-    set(Kind::kPortworx, given.portworx_volume().volume_id(), given.portworx_volume().read_only());
+    set(Kind::kPortworx, given.portworx_volume().volume_id(), false);
   } else if (given.has_vsphere_volume()) {
     set(Kind::kVsphere, given.vsphere_volume().volume_path(), false);
   }
