@@ -211,8 +211,7 @@ RangeResult RangeClient::Get(const RangeRequest& request) {
   handle_.Reset();
   SetOptions(handle_.get(), &exchange);
   exchange.code = curl_easy_perform(handle_.get());
-  exchange.message =
-      *handle_.error() != '\0' ? handle_.error() : curl_easy_strerror(exchange.code);
+  exchange.message = *handle_.error() != '\0' ? handle_.error() : curl_easy_strerror(exchange.code);
   curl_off_t length = -1;
   curl_easy_getinfo(handle_.get(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
   exchange.length_known = exchange.code == CURLE_OK && length >= 0;

@@ -92,10 +92,10 @@ struct AttemptDetail {
 struct AttemptResult {
   enum class Outcome : uint8_t { kFound, kUnschedulable, kError };
   Outcome outcome = Outcome::kUnschedulable;
-  NodeId node;                   // kFound
-  std::string message;           // upstream's FitError with PostFilter's words, or the error
-  uint64_t rejectors = 0;        // bit i: Profile::requeues()[i] rejected the pod
-  bool by_extender = false;      // extenders rejected nodes, too: any event may help
+  NodeId node;               // kFound
+  std::string message;       // upstream's FitError with PostFilter's words, or the error
+  uint64_t rejectors = 0;    // bit i: Profile::requeues()[i] rejected the pod
+  bool by_extender = false;  // extenders rejected nodes, too: any event may help
   // How often the attempt waited for extenders, one answer after the other. Those that are asked
   // for scores are asked at the same time.
   int64_t extender_waits = 0;

@@ -90,9 +90,8 @@ absl::Status KubePostFilter::AskExtenders(std::vector<PreemptionReport::Candidat
     }
     const auto empty = std::find_if(left->begin(), left->end(), is_empty);
     if (empty != left->end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("expected at least one victim pod on node \"",
-                       cluster_->node_spec(empty->node).name, "\""));
+      return absl::InvalidArgumentError(absl::StrCat("expected at least one victim pod on node \"",
+                                                     cluster_->node_spec(empty->node).name, "\""));
     }
     *candidates = *std::move(left);
   }

@@ -57,8 +57,8 @@ struct PostFilterOptions {
 // Lives for one attempt. All pods are back when it is destroyed.
 class KubePostFilter : public PostFilterHandle {
  public:
-  KubePostFilter(FailedSearch attempt, const PostFilterOptions& options,
-                 const Nominator* nominator, ClusterState* cluster)
+  KubePostFilter(FailedSearch attempt, const PostFilterOptions& options, const Nominator* nominator,
+                 ClusterState* cluster)
       : attempt_(std::move(attempt)),
         options_(options),
         nominator_(nominator),

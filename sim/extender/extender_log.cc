@@ -149,13 +149,11 @@ absl::StatusOr<std::unique_ptr<RecordingChannel>> RecordingChannel::Open(
   }
   file->Write(ExtenderLogHeader());
   RETURN_IF_ERROR(file->status);
-  return std::unique_ptr<RecordingChannel>(
-      new RecordingChannel(std::move(file), std::move(live)));
+  return std::unique_ptr<RecordingChannel>(new RecordingChannel(std::move(file), std::move(live)));
 }
 
 absl::StatusOr<std::string> RecordingChannel::Call(const ExtenderSpec& extender,
-                                                   absl::string_view verb,
-                                                   absl::string_view body) {
+                                                   absl::string_view verb, absl::string_view body) {
   ExtenderCall call = CallOf(extender, verb, body);
   SetAnswer(live_->Call(extender, verb, body), &call);
   file_->Write(ExtenderLogLine(++calls_, call));
@@ -195,13 +193,13 @@ absl::StatusOr<std::string> ReplayChannel::Call(const ExtenderSpec& extender,
   }
   const ExtenderCall& recorded = recorded_[calls_ - 1];
   if (recorded.extender != call.extender || recorded.verb != call.verb) {
-    return Diverge(
-        call, absl::StrCat("the recorded call is ", recorded.verb, " of ", recorded.extender));
+    return Diverge(call,
+                   absl::StrCat("the recorded call is ", recorded.verb, " of ", recorded.extender));
   }
   if (recorded.request_sha256 != call.request_sha256) {
-    return Diverge(call, absl::StrCat("the request differs from the recorded one (SHA-256 ",
-                                      call.request_sha256, ", recorded ",
-                                      recorded.request_sha256, ")"));
+    return Diverge(call,
+                   absl::StrCat("the request differs from the recorded one (SHA-256 ",
+                                call.request_sha256, ", recorded ", recorded.request_sha256, ")"));
   }
   if (live_ != nullptr) {
     SetAnswer(live_->Call(extender, verb, body), &call);

@@ -116,8 +116,8 @@ absl::StatusOr<std::string> HttpChannel::Call(const ExtenderSpec& extender, absl
   long status = 0;
   curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
   if (status != 200) {
-    return absl::UnavailableError(absl::StrCat("failed ", verb, " with extender at URL ", url,
-                                               ", code ", status));
+    return absl::UnavailableError(
+        absl::StrCat("failed ", verb, " with extender at URL ", url, ", code ", status));
   }
   return ValidUtf8(std::move(answer));
 }
