@@ -50,7 +50,7 @@ inline constexpr Room kArrows[] = {
     {"sim/extender", "sim/extender sim/scenario sim/core policies/framework traces model", ""},
     {"sim/kube", "sim/kube sim/extender sim/scenario sim/core policies traces model", ""},
     {"sim/explain",
-     "sim/explain sim/kube sim/extender sim/run sim/scenario sim/record sim/core sim/dra policies traces model", ""},
+     "sim/explain sim/kube sim/run sim/scenario sim/record sim/core sim/dra policies traces model", ""},
     {"sim/app", "sim gui/view policies traces model", ""},
     {"gui/view", "gui/view sim/record model", ""},
     {"gui/session",
