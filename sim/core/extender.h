@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "model/ids.h"
+#include "model/time.h"
 #include "policies/framework/plugin.h"
 
 namespace drasim {
@@ -23,6 +24,10 @@ inline constexpr char kExtenderRejector[] = "Extender";
 
 // An extender's scores are in [0, 10], those of plugins in [0, 100].
 inline constexpr int64_t kExtenderScoreFactor = 10;
+
+// Virtual time for which an attempt stands still at each of AttemptResult::extender_waits, unless a
+// scenario says otherwise. The time that a call really takes never counts.
+inline constexpr SimDuration kDefaultExtenderLatency = SimDuration::Millis(5);
 
 // What an extender's Filter says.
 struct ExtenderVerdict {

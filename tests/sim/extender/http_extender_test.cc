@@ -129,7 +129,7 @@ TEST_F(HttpExtenderTest, AnyEventMayHelpAPodThatItRejected) {
 }
 
 TEST_F(HttpExtenderTest, ErrorsCountUnlessTheyAreIgnorable) {
-  const std::string verb = R"("filterVerb":"filter","httpTimeout":"1s")";
+  const std::string verb = R"("filterVerb":"filter","httpTimeout":"500ms")";
   for (const char* mode : {"refuse", "error", "garbage", "late"}) {
     SCOPED_TRACE(mode);
     const KubeAnswer strict = AnswerOf(ExtenderOf(mode, verb), "1");

@@ -57,7 +57,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         mode, verb = self.path.strip("/").split("/")
         if mode == "late":
-            time.sleep(3)
+            time.sleep(2)
         if mode == "slow":
             time.sleep(0.2)
         verbs = {"filter": filter_nodes, "prioritize": prioritize, "preempt": preempt, "bind": bind}
