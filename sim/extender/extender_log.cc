@@ -53,7 +53,7 @@ absl::StatusOr<google::protobuf::Struct> ParseLine(absl::string_view line) {
 }
 
 // False: there is no such text.
-bool ReadText(const google::protobuf::Struct& object, const char* key, std::string* text) {
+bool TextMember(const google::protobuf::Struct& object, const char* key, std::string* text) {
   const auto found = object.fields().find(key);
   if (found == object.fields().end()) return false;
   if (found->second.kind_case() != google::protobuf::Value::kStringValue) return false;
@@ -97,15 +97,15 @@ absl::StatusOr<std::vector<ExtenderCall>> ReadExtenderLog(absl::string_view text
     if (!read.ok()) return error(read.status().message());
     std::string schema;
     if (number == 1) {
-      if (ReadText(*read, "schema", &schema) && schema == SchemaName("extender-calls")) continue;
+      if (TextMember(*read, "schema", &schema) && schema == SchemaName("extender-calls")) continue;
       return error("no recording of calls to extenders");
     }
     ExtenderCall& call = calls.emplace_back();
-    call.failed = ReadText(*read, "error", &call.answer);
-    const bool complete = ReadText(*read, "extender", &call.extender) &&
-                          ReadText(*read, "verb", &call.verb) &&
-                          ReadText(*read, "request", &call.request_sha256) &&
-                          (call.failed || ReadText(*read, "answer", &call.answer));
+    call.failed = TextMember(*read, "error", &call.answer);
+    const bool complete = TextMember(*read, "extender", &call.extender) &&
+                          TextMember(*read, "verb", &call.verb) &&
+                          TextMember(*read, "request", &call.request_sha256) &&
+                          (call.failed || TextMember(*read, "answer", &call.answer));
     if (!complete) return error("no call with extender, verb, request, and answer or error");
     const auto place = read->fields().find("call");
     if (place == read->fields().end() ||

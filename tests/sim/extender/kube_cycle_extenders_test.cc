@@ -121,21 +121,21 @@ class KubeCycleExtendersTest : public ::testing::Test {
 
 TEST_F(KubeCycleExtendersTest, WithoutExtendersNothingWaits) {
   const AttemptResult result = Try({});
-  EXPECT_EQ(result.node, NodeId(0));
+  EXPECT_EQ(result.node, NodeId(0u));
   EXPECT_EQ(result.extender_waits, 0);
   EXPECT_FALSE(result.by_extender);
 }
 
 TEST_F(KubeCycleExtendersTest, EachSeesWhatTheOneBeforeItLeft) {
-  a_.refused = NodeId(0);
-  b_.refused = NodeId(2);
+  a_.refused = NodeId(0u);
+  b_.refused = NodeId(2u);
   const AttemptResult result = Try({&a_, &b_});
-  EXPECT_THAT(b_.seen, ElementsAre(NodeId(3), NodeId(2), NodeId(1)));
-  EXPECT_EQ(result.node, NodeId(1));
+  EXPECT_THAT(b_.seen, ElementsAre(NodeId(3u), NodeId(2u), NodeId(1u)));
+  EXPECT_EQ(result.node, NodeId(1u));
   EXPECT_EQ(result.extender_waits, 2);
-  EXPECT_THAT(detail_.feasible, ElementsAre(NodeId(1), NodeId(3)));
+  EXPECT_THAT(detail_.feasible, ElementsAre(NodeId(1u), NodeId(3u)));
   ASSERT_EQ(detail_.infeasible.size(), 2u);
-  EXPECT_EQ(detail_.infeasible[0].node, NodeId(0));
+  EXPECT_EQ(detail_.infeasible[0].node, NodeId(0u));
   EXPECT_EQ(detail_.infeasible[0].code, StepCode::kUnresolvable);
   EXPECT_THAT(detail_.infeasible[1].reasons, ElementsAre("refused"));
 }
@@ -147,9 +147,9 @@ TEST_F(KubeCycleExtendersTest, AnErrorEndsTheAttemptUnlessIgnorable) {
   EXPECT_EQ(strict.message, "out of order");
   EXPECT_TRUE(b_.seen.empty());
   a_.is_ignorable = true;
-  b_.refused = NodeId(0);
+  b_.refused = NodeId(0u);
   const AttemptResult lenient = Try({&a_, &b_});
-  EXPECT_EQ(lenient.node, NodeId(1));
+  EXPECT_EQ(lenient.node, NodeId(1u));
   EXPECT_EQ(b_.seen.size(), 4u);
   EXPECT_EQ(lenient.extender_waits, 2);
 }
@@ -157,10 +157,10 @@ TEST_F(KubeCycleExtendersTest, AnErrorEndsTheAttemptUnlessIgnorable) {
 TEST_F(KubeCycleExtendersTest, ScoresAreAskedForAtTheSameTime) {
   Try({});
   const std::vector<int64_t> before = detail_.totals;
-  a_.favours = NodeId(2);
-  b_.favours = NodeId(2);
+  a_.favours = NodeId(2u);
+  b_.favours = NodeId(2u);
   const AttemptResult result = Try({&a_, &b_});
-  EXPECT_EQ(result.node, NodeId(2));
+  EXPECT_EQ(result.node, NodeId(2u));
   EXPECT_EQ(result.extender_waits, 1);
   // 4 x weight 3 x 10, twice.
   EXPECT_THAT(detail_.totals, ElementsAre(before[0], before[1], before[2] + 240, before[3]));
@@ -170,13 +170,13 @@ TEST_F(KubeCycleExtendersTest, ScoresAreAskedForAtTheSameTime) {
 }
 
 TEST_F(KubeCycleExtendersTest, ARefusedNominationLeavesTheOtherNodes) {
-  nominator_.Nominate(pod_, NodeId(2));
-  EXPECT_EQ(Try({&a_}).node, NodeId(2));
+  nominator_.Nominate(pod_, NodeId(2u));
+  EXPECT_EQ(Try({&a_}).node, NodeId(2u));
   EXPECT_TRUE(detail_.via_nominated_node);
-  EXPECT_THAT(a_.seen, ElementsAre(NodeId(2)));
-  a_.refused = NodeId(2);
+  EXPECT_THAT(a_.seen, ElementsAre(NodeId(2u)));
+  a_.refused = NodeId(2u);
   const AttemptResult result = Try({&a_});
-  EXPECT_EQ(result.node, NodeId(0));
+  EXPECT_EQ(result.node, NodeId(0u));
   EXPECT_FALSE(detail_.via_nominated_node);
   EXPECT_EQ(a_.seen.size(), 4u);
   a_.fails = true;
