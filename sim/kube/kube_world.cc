@@ -25,6 +25,15 @@ SimTime StartOf(const proto::kube::Pod& pod) {
   return SimTime(absl::ToUnixNanos(start));
 }
 
+// Sums over thousands of nodes stay within 64 bits.
+NodeSpec BoundedSpecOf(const proto::kube::Node& node) {
+  constexpr int64_t kMost = int64_t{1} << 52;
+  NodeSpec spec = SpecOfNode(node);
+  spec.cpu_milli = std::min(spec.cpu_milli, kMost);
+  spec.memory_bytes = std::min(spec.memory_bytes, kMost);
+  return spec;
+}
+
 // The original's dry run covers every node in the cases.
 KubeCycleOptions CaseOptions() {
   KubeCycleOptions options;
@@ -62,9 +71,14 @@ absl::Status KubeWorld::BuildProfiles(const KubeConfig& config) {
 }
 
 absl::Status KubeWorld::AddNode(const proto::kube::Node& node) {
-  ASSIGN_OR_RETURN(const NodeId id, cluster_.AddNode(SpecOfNode(node)));
-  if (node.spec().unschedulable()) cluster_.SetSchedulable(id, false);
-  nodes_[node.metadata().name()] = node;
+  NodeObject& object = nodes_[node.metadata().name()];
+  object.node = node;
+  if (object.id.valid()) {
+    RETURN_IF_ERROR(cluster_.UpdateNode(object.id, BoundedSpecOf(node)));
+    cluster_.SetAvailable(object.id, true);
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(object.id, cluster_.AddNode(BoundedSpecOf(node)));
   return absl::OkStatus();
 }
 
@@ -86,7 +100,11 @@ absl::StatusOr<PodId> KubeWorld::AddPod(const proto::kube::Pod& pod) {
   ASSIGN_OR_RETURN(const PodId id, Add(pod));
   // A pod on a node that is not there is known, and takes nothing.
   const NodeId node = cluster_.FindNode(pod.spec().node_name());
-  if (node.valid()) cluster_.Adopt(id, node);
+  if (node.valid()) {
+    cluster_.Adopt(id, node);
+  } else {
+    pods_[id.value()].bound_elsewhere = true;
+  }
   return id;
 }
 
@@ -150,8 +168,11 @@ void KubeWorld::NominateAsGiven(PodId pod) {
   std::string message;
   Profile* profile = ProfileOf(pod);
   if (profile == nullptr || HeldBy(profile, pod, &message) != nullptr) return;
+  // A node that is not there cannot be tried, but the pod keeps its name.
   const NodeId node = cluster_.FindNode(pods_[pod.value()].nominated_node);
-  if (node.valid()) nominator_.Nominate(pod, node);
+  if (!node.valid()) return;
+  nominator_.Nominate(pod, node);
+  pods_[pod.value()].nominated_node.clear();
 }
 
 KubeAttempt KubeWorld::Attempt(PodId pod, SimTime start) {
@@ -182,8 +203,9 @@ KubeAttempt KubeWorld::Attempt(PodId pod, SimTime start) {
   } else {
     Fail(pod, profile, std::move(result), &attempt);
   }
+  if (attempt.outcome == KubeAttempt::Outcome::kScheduled) return attempt;
   const NodeId nominated = nominator_.NodeOf(pod);
-  if (attempt.outcome != KubeAttempt::Outcome::kScheduled) attempt.nominated = nominated;
+  attempt.nominated = nominated.valid() ? node_name(nominated) : pods_[pod.value()].nominated_node;
   return attempt;
 }
 
@@ -228,6 +250,7 @@ void KubeWorld::Fail(PodId pod, Profile* profile, AttemptResult&& result, KubeAt
     RunPreemption(pod, attempt);
   } else if (failed || !attempt->post_filter.keeps_nomination) {
     nominator_.Clear(pod);
+    pods_[pod.value()].nominated_node.clear();
   }
 }
 
@@ -236,6 +259,7 @@ void KubeWorld::RunPreemption(PodId pod, KubeAttempt* attempt) {
   for (const PodId victim : attempt->post_filter.victims) Remove(victim);
   for (const PodId nominee : attempt->post_filter.cleared_nominations) nominator_.Clear(nominee);
   nominator_.Nominate(pod, node);
+  pods_[pod.value()].nominated_node.clear();
 }
 
 void KubeWorld::Remove(PodId pod) {
@@ -250,6 +274,15 @@ void KubeWorld::Remove(PodId pod) {
 
 // --- Changes ---
 
+bool KubeWorld::IsOfInterest(const ClusterChange& change) const {
+  return std::any_of(profiles_.begin(), profiles_.end(), [&change](const Profile& profile) {
+    return std::any_of(profile.requeues().begin(), profile.requeues().end(),
+                       [&change](const RequeuePlugin* plugin) {
+                         return (RegisteredEvents(*plugin) & change.event) != 0;
+                       });
+  });
+}
+
 bool KubeWorld::Helps(const ClusterChange& change, PodId pod, const Sleeper& sleeper) const {
   const auto asks = [&](const RequeuePlugin& plugin) {
     return Requeues(plugin, change, ContextOf(pod), cluster_);
@@ -258,7 +291,8 @@ bool KubeWorld::Helps(const ClusterChange& change, PodId pod, const Sleeper& sle
     const auto* plugin = dynamic_cast<const RequeuePlugin*>(sleeper.gated_by);
     return plugin != nullptr && asks(*plugin);
   }
-  if (sleeper.rejectors == 0) return true;
+  // After an error, whatever concerns the pod itself or any plugin helps.
+  if (sleeper.rejectors == 0) return change.is_waiting_pod || IsOfInterest(change);
   const std::vector<RequeuePlugin*>& plugins = sleeper.profile->requeues();
   for (size_t i = 0; i < plugins.size(); ++i) {
     if ((sleeper.rejectors >> i & 1) != 0 && asks(*plugins[i])) return true;
@@ -312,8 +346,8 @@ std::vector<PodId> KubeWorld::OnNodeUpdated(const proto::kube::Node& node) {
   const NodeId id = cluster_.FindNode(node.metadata().name());
   if (!id.valid()) return {};
   const NodeSpec old_spec = cluster_.node_spec(id);
-  const proto::kube::Node old = std::exchange(nodes_[node.metadata().name()], node);
-  if (!cluster_.UpdateNode(id, SpecOfNode(node)).ok()) return {};
+  const proto::kube::Node old = std::exchange(nodes_[node.metadata().name()].node, node);
+  if (!cluster_.UpdateNode(id, BoundedSpecOf(node)).ok()) return {};
   std::vector<ClusterChange> changes;
   for (const ClusterEvent event : ChangesOfNode(old, node)) {
     ClusterChange& change = changes.emplace_back();
@@ -332,9 +366,9 @@ std::vector<PodId> KubeWorld::OnNodeDeleted(const std::string& name) {
   // The pods' own objects go later, each by an event of its own.
   for (const PodId pod : std::vector<PodId>(residents.begin(), residents.end())) {
     cluster_.Delete(pod);
+    pods_[pod.value()].bound_elsewhere = true;
   }
   cluster_.SetAvailable(id, false);
-  nodes_.erase(name);
   ClusterChange change;
   change.event = kNodeRemoved;
   change.node = id;
@@ -348,6 +382,7 @@ std::vector<PodId> KubeWorld::OnPodAdded(const proto::kube::Pod& pod) {
   ClusterChange change;
   change.event = kPodAdded;
   change.node = cluster_.pod_node(*id);
+  change.bound_elsewhere = pods_[id->value()].bound_elsewhere;
   change.pod = &cluster_.pod_shape(*id);
   change.pod_id = *id;
   return WakeAll({change});
@@ -365,6 +400,7 @@ std::vector<PodId> KubeWorld::OnPodUpdated(const proto::kube::Pod& pod) {
     ClusterChange& change = changes.emplace_back();
     change.event = event;
     change.node = cluster_.pod_node(id);
+    change.bound_elsewhere = pods_[id.value()].bound_elsewhere;
     change.pod = &after;
     change.old_pod = &before;
     change.pod_id = id;
@@ -379,6 +415,7 @@ std::vector<PodId> KubeWorld::OnPodDeleted(absl::string_view key) {
   ClusterChange change;
   change.event = kPodRemoved;
   change.node = cluster_.pod_node(id);
+  change.bound_elsewhere = pods_[id.value()].bound_elsewhere;
   change.pod = &shape;
   change.pod_id = id;
   Remove(id);
