@@ -211,6 +211,9 @@ KubeAttempt KubeWorld::Attempt(PodId pod, SimTime start) {
 
 void KubeWorld::Place(PodId pod, NodeId node, SimTime start, Profile* profile,
                       KubeAttempt* attempt) {
+  // An assumed pod is nominated no longer, whatever comes.
+  nominator_.Clear(pod);
+  pods_[pod.value()].nominated_node.clear();
   cluster_.Adopt(pod, node);
   const PodContext context = ContextOf(pod);
   const std::vector<ReservePlugin*>& reserves = profile->reserves();
@@ -227,7 +230,6 @@ void KubeWorld::Place(PodId pod, NodeId node, SimTime start, Profile* profile,
     pool_[pod] = {profile, uint64_t{1} << profile->RequeueIndex(plugin), nullptr};
     return;
   }
-  nominator_.Clear(pod);
   cluster_.SetPodStart(pod, start);
   pods_[pod.value()].waits = false;
   attempt->outcome = KubeAttempt::Outcome::kScheduled;

@@ -160,6 +160,18 @@ TEST(KubeCaseTest, AfterAnErrorOnlyWhatAnyPluginAwaitsWakesOthers) {
   EXPECT_EQ(answer.events(1).requeued_size(), 1);
 }
 
+TEST(KubeCaseTest, ArgumentsOfAPluginWithoutATypeForThemAreNotRead) {
+  const auto config = [](const std::string& plugin) {
+    return R"({"config":{"apiVersion":"kubescheduler.config.k8s.io/v1",)"
+           R"("kind":"KubeSchedulerConfiguration","profiles":[{"pluginConfig":[{"name":")" +
+           plugin + R"(","args":{"kind":"NodeAffinityArgs"}}]}]}})";
+  };
+  EXPECT_EQ(AnswerOfCase(config("ImageLocality")).config_error(), "");
+  EXPECT_EQ(AnswerOfCase(config("OutOfTree")).config_error(), "");
+  EXPECT_EQ(AnswerOfCase(config("NodeAffinity")).config_error(), "");
+  EXPECT_NE(AnswerOfCase(config("NodeResourcesFit")).config_error(), "");
+}
+
 TEST(KubeCaseTest, BadLinesNameFileAndLine) {
   const std::string text =
       "{\"case\":{\"nodes\":7}}\n" + std::string(kTwoNodes) + "\n\n{\"case\":{\"nodes\":8}}\n";
