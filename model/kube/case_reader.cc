@@ -45,9 +45,11 @@ absl::Status ParseJson(absl::string_view text, google::protobuf::Message* messag
 }
 
 // Kubernetes also reads quantities that are JSON numbers.
+// Members that are quantities, or maps of them.
 bool HoldsQuantities(absl::string_view name) {
-  constexpr absl::string_view kNames[] = {"requests", "limits",   "allocatable",
-                                          "capacity", "overhead", "allocatedResources"};
+  constexpr absl::string_view kNames[] = {"requests",           "limits",           "allocatable",
+                                          "capacity",           "overhead",         "sizeLimit",
+                                          "allocatedResources", "maximumVolumeSize"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -58,12 +60,10 @@ void NumbersToTexts(bool are_quantities, Value* value) {
     }
   } else if (value->has_struct_value()) {
     for (auto& [name, member] : *value->mutable_struct_value()->mutable_fields()) {
-      if (are_quantities && member.kind_case() == Value::kNumberValue) {
-        member.set_string_value(NumberText(member.number_value()));
-      } else {
-        NumbersToTexts(HoldsQuantities(name), &member);
-      }
+      NumbersToTexts(are_quantities || HoldsQuantities(name), &member);
     }
+  } else if (are_quantities && value->kind_case() == Value::kNumberValue) {
+    value->set_string_value(NumberText(value->number_value()));
   }
 }
 

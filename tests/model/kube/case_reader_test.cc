@@ -58,6 +58,7 @@ TEST(ReadKubeCaseTest, AmountsMayBeNumbers) {
       ReadKubeCase(R"({"case": {"id": "c", "passes": 3, "nodes": [{"status": {"allocatable":
         {"cpu": 4, "memory": 8589934592, "pods": "9"}}}], "queue": [{"spec": {"nodeSelector": {},
         "containers": [{"resources": {"requests": {"cpu": 1.5, "memory": 1e30}}}]}}],
+        "csiStorageCapacities": [{"capacity": 5}],
         "events": [{"pod": {"spec": {"overhead": {"cpu": -2}}}}]}})"));
   EXPECT_EQ(read.passes(), 3);
   const auto& allocatable = read.nodes(0).status().allocatable();
@@ -68,6 +69,7 @@ TEST(ReadKubeCaseTest, AmountsMayBeNumbers) {
   EXPECT_EQ(requests.at("cpu"), "1.5");
   EXPECT_EQ(requests.at("memory"), "1e+30");
   EXPECT_TRUE(read.queue(0).spec().empty_node_selector());
+  EXPECT_EQ(read.csi_storage_capacities(0).capacity(), "5");
   EXPECT_EQ(read.events(0).pod().spec().overhead().at("cpu"), "-2");
 }
 
