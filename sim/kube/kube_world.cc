@@ -7,8 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "model/cluster_objects.h"
 #include "model/kube/shape_of_pod.h"
 #include "model/kube/spec_of_node.h"
+#include "model/label_selector.h"
+#include "model/pod_topology.h"
 #include "model/status_macros.h"
 #include "policies/builtins.h"
 #include "policies/framework/requeue_hints.h"
@@ -285,6 +288,31 @@ bool KubeWorld::IsOfInterest(const ClusterChange& change) const {
   });
 }
 
+// Upstream tells of bound pods that were added or changed, but for those that shrank, only pods
+// that PodTopologySpread rejected and pods with a required affinity term for the changed one
+// (scheduling_queue.go, getUnschedulablePodsWithCrossTopologyTerm).
+bool KubeWorld::IsTold(const ClusterChange& change, PodId pod, const Sleeper& sleeper) const {
+  constexpr uint32_t kNarrow = kPodAdded | kPodLabels | kPodGates | kPodTolerations | kPodOther;
+  if (change.is_waiting_pod || (change.event & kNarrow) == 0) return true;
+  const PodIdentity& changed = change.pod->identity;
+  const PodShape& shape = cluster_.pod_shape(pod);
+  const std::vector<RequeuePlugin*>& plugins = sleeper.profile->requeues();
+  for (size_t i = 0; i < plugins.size() && changed.ns == shape.identity.ns; ++i) {
+    if ((sleeper.rejectors >> i & 1) != 0 && plugins[i]->name() == "PodTopologySpread") return true;
+  }
+  Labels of_namespace;
+  for (const NamespaceObject& known : cluster_.objects().namespaces) {
+    if (known.name == changed.ns) of_namespace = known.labels;
+  }
+  const std::vector<AffinityTerm>& terms = shape.topology.affinity;
+  return std::any_of(terms.begin(), terms.end(), [&](const AffinityTerm& term) {
+    const bool means =
+        std::binary_search(term.namespaces.begin(), term.namespaces.end(), changed.ns) ||
+        Selects(term.namespace_selector, of_namespace);
+    return means && Selects(term.selector, changed.labels);
+  });
+}
+
 bool KubeWorld::Helps(const ClusterChange& change, PodId pod, const Sleeper& sleeper) const {
   const auto asks = [&](const RequeuePlugin& plugin) {
     return Requeues(plugin, change, ContextOf(pod), cluster_);
@@ -307,7 +335,8 @@ std::vector<PodId> KubeWorld::Wake(const ClusterChange& change) {
   for (auto it = pool_.begin(); it != pool_.end();) {
     const PodId pod = it->first;
     // An update of a waiting pod concerns that pod alone.
-    const bool asked = !change.is_waiting_pod || change.pod_id == pod;
+    const bool asked =
+        change.is_waiting_pod ? change.pod_id == pod : IsTold(change, pod, it->second);
     if (!asked || !Helps(change, pod, it->second)) {
       ++it;
       continue;

@@ -142,6 +142,8 @@ class KubeWorld {
   std::vector<PodId> Wake(const ClusterChange& change);
   std::vector<PodId> WakeAll(const std::vector<ClusterChange>& changes);
   bool Helps(const ClusterChange& change, PodId pod, const Sleeper& sleeper) const;
+  // Whether the queue lets the pod's plugins know of the change at all.
+  bool IsTold(const ClusterChange& change, PodId pod, const Sleeper& sleeper) const;
   // Whether a plugin of any profile registered for such changes.
   bool IsOfInterest(const ClusterChange& change) const;
 

@@ -160,6 +160,37 @@ TEST(KubeCaseTest, AfterAnErrorOnlyWhatAnyPluginAwaitsWakesOthers) {
   EXPECT_EQ(answer.events(1).requeued_size(), 1);
 }
 
+// A pod whose labels change wakes those whose required affinity means it now, and not those whose
+// anti-affinity meant it.
+TEST(KubeCaseTest, ChangedLabelsOfABoundPodAreToldToFew) {
+  const auto affinity = [](const std::string& kind) {
+    return R"("affinity":{")" + kind +
+           R"(":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone",)"
+           R"("labelSelector":{"matchLabels":{"app":")" +
+           (kind == "podAffinity" ? "new" : "old") + R"("}}}]}},)";
+  };
+  const auto resident = [](const std::string& app) {
+    return R"({"metadata":{"name":"x","labels":{"app":")" + app +
+           R"("}},"spec":{"nodeName":"n","containers":[]}})";
+  };
+  const std::string node =
+      R"({"metadata":{"name":"n","labels":{"zone":"z"}},"status":{"allocatable":{"cpu":"4",)"
+      R"("memory":"1Gi","pods":"9"}}})";
+  const proto::kube::KubeAnswer answer =
+      AnswerOfCase(R"({"nodes":[)" + node + R"(],"pods":[)" + resident("old") + R"(],"queue":[)" +
+                   OddPod("follows", "1", affinity("podAffinity")) + "," +
+                   OddPod("avoids", "1", affinity("podAntiAffinity")) +
+                   R"(],"events":[{"type":"podUpdate","pod":)" + resident("new") +
+                   R"(},{"type":"podUpdate","pod":)" + resident("old") +
+                   R"(},{"type":"podDelete","name":"default/x"}]})");
+  ASSERT_EQ(answer.events_size(), 3);
+  ASSERT_EQ(answer.events(0).requeued_size(), 1);
+  EXPECT_EQ(answer.events(0).requeued(0), "default/follows");
+  EXPECT_EQ(answer.events(1).requeued_size(), 0);
+  ASSERT_EQ(answer.events(2).requeued_size(), 1);
+  EXPECT_EQ(answer.events(2).requeued(0), "default/avoids");
+}
+
 TEST(KubeCaseTest, ArgumentsOfAPluginWithoutATypeForThemAreNotRead) {
   const auto config = [](const std::string& plugin) {
     return R"({"config":{"apiVersion":"kubescheduler.config.k8s.io/v1",)"
