@@ -2,7 +2,6 @@
 
 #include <curl/curl.h>
 
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
@@ -14,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "model/check.h"
 #include "traces/file_ptr.h"
 
 namespace drasim {
@@ -115,23 +113,16 @@ size_t OnHeader(char* data, size_t size, size_t count, void* user) {
   return size * count;
 }
 
-void SetOptions(CURL* handle, Exchange* exchange, char* error_buffer) {
+void SetOptions(CURL* handle, Exchange* exchange) {
   const RangeRequest& request = *exchange->request;
-  curl_easy_reset(handle);
   // Not CURLOPT_RESUME_FROM_LARGE: with it libcurl itself rejects a 200 instead of handing over the
   // body.
   const std::string range = absl::StrCat(request.offset, "-");
   if (request.offset > 0) curl_easy_setopt(handle, CURLOPT_RANGE, range.c_str());
   curl_easy_setopt(handle, CURLOPT_URL, request.url.c_str());
-  curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, error_buffer);
-  curl_easy_setopt(handle, CURLOPT_USERAGENT, "drasim");
-  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 1L);
   curl_easy_setopt(handle, CURLOPT_MAXREDIRS, kMaxRedirects);
-  // A proxy's answer to CONNECT is not the server's.
-  curl_easy_setopt(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, kConnectTimeoutS);
   curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, kLowSpeedBytesPerS);
   curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, kLowSpeedS);
@@ -214,26 +205,15 @@ RangeResult JudgeStatus(const Exchange& exchange) {
 
 }  // namespace
 
-RangeClient::RangeClient() {
-  static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
-  DRASIM_CHECK_EQ(initialised, CURLE_OK);
-  handle_ = curl_easy_init();
-  DRASIM_CHECK(handle_ != nullptr);
-}
-
-RangeClient::~RangeClient() { curl_easy_cleanup(handle_); }
-
 RangeResult RangeClient::Get(const RangeRequest& request) {
   Exchange exchange;
   exchange.request = &request;
-  std::array<char, CURL_ERROR_SIZE> error{};
-  SetOptions(handle_, &exchange, error.data());
-  exchange.code = curl_easy_perform(handle_);
-  exchange.message = error[0] != '\0' ? error.data() : curl_easy_strerror(exchange.code);
+  handle_.Reset();
+  SetOptions(handle_.get(), &exchange);
+  exchange.code = curl_easy_perform(handle_.get());
+  exchange.message = *handle_.error() != '\0' ? handle_.error() : curl_easy_strerror(exchange.code);
   curl_off_t length = -1;
-  curl_easy_getinfo(handle_, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-  // The handle outlives this call, the buffer does not.
-  curl_easy_setopt(handle_, CURLOPT_ERRORBUFFER, nullptr);
+  curl_easy_getinfo(handle_.get(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
   exchange.length_known = exchange.code == CURLE_OK && length >= 0;
   // An empty body calls nothing back, yet it replaces what was there.
   if (exchange.code == CURLE_OK && exchange.status == 200 && exchange.file == nullptr) {

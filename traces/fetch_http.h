@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "traces/curl_handle.h"
 
 namespace drasim {
 
@@ -43,20 +44,15 @@ struct RangeResult {
   bool from_scratch = false;
 };
 
-// Holds one libcurl handle, so requests to one host share a connection. Not thread-safe.
+// Requests to one host share a connection. Not thread-safe.
 class RangeClient {
  public:
-  RangeClient();
-  ~RangeClient();
-  RangeClient(const RangeClient&) = delete;
-  RangeClient& operator=(const RangeClient&) = delete;
-
   // Blocks: at most 15 s to connect, then until done or below 100 bytes/s for 30 s. Follows at most
   // 5 redirects.
   RangeResult Get(const RangeRequest& request);
 
  private:
-  void* handle_;  // CURL*, which libcurl defines as void*
+  CurlHandle handle_;
   // A host that has never answered is more likely out of reach than busy: not worth a retry.
   bool host_answered_ = false;
 };

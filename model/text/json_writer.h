@@ -40,6 +40,8 @@ class JsonWriter {
   JsonWriter& Double(double value);  // shortest form that reads back
   // A number whose digits are there already, such as an exact decimal.
   JsonWriter& Number(absl::string_view digits) { return Raw(digits); }
+  // A value that is JSON already, in its own layout.
+  JsonWriter& Json(absl::string_view value) { return Raw(value); }
   JsonWriter& Bool(bool value) { return Raw(value ? "true" : "false"); }
   JsonWriter& Null() { return Raw("null"); }
   // Bytes that are no UTF-8 become U+FFFD, since JSON has no way to hold them.

@@ -330,6 +330,12 @@ class PostFilterHandle {
   virtual bool wants_texts() const { return false; }
   // Why the last call of Fits said no. REQUIRES: wants_texts().
   virtual NodeStatus WhyNot() const { return {}; }
+  // Whether any scheduler extender has a say in this preemption.
+  virtual bool extenders_preempt() const { return false; }
+  // Lets extenders drop candidates and replace victims. Every candidate that is left has some.
+  virtual absl::Status AskExtenders(std::vector<PreemptionReport::Candidate>* /*candidates*/) {
+    return absl::OkStatus();
+  }
   // Null: nobody reads it.
   virtual PreemptionReport* report() { return nullptr; }
 };

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/check.h"
@@ -15,6 +16,7 @@
 #include "model/go_sort.h"
 #include "model/job_table.h"
 #include "model/label_selector.h"
+#include "model/status_macros.h"
 #include "policies/framework/fit_error.h"
 #include "policies/framework/registry.h"
 
@@ -244,15 +246,35 @@ std::string NothingHelps(const PostFilterHandle& handle, absl::Span<const NodeSt
   return error.Text();
 }
 
-void ReportCandidates(absl::Span<const Candidate> found, absl::Span<const size_t> best,
-                      PreemptionReport* report) {
+std::vector<PreemptionReport::Candidate> Summaries(absl::Span<const Candidate> found) {
+  std::vector<PreemptionReport::Candidate> summaries;
   for (const Candidate& candidate : found) {
-    PreemptionReport::Candidate& added = report->candidates.emplace_back();
+    PreemptionReport::Candidate& added = summaries.emplace_back();
     added.node = candidate.node;
     added.budget_violations = candidate.budget_violations;
     for (const Victim& victim : candidate.victims) added.victims.push_back(victim.pod);
   }
-  for (const size_t i : best) report->best.push_back(found[i].node);
+  return summaries;
+}
+
+Victim VictimOf(PodId pod, const PostFilterHandle& handle) {
+  const ClusterState& cluster = handle.cluster();
+  if (handle.jobs() == nullptr) return {pod, cluster.pod_priority(pod), cluster.pod_start(pod)};
+  const JobRow& job = handle.jobs()->row(handle.jobs()->job_of(pod));
+  return {pod, job.priority, StartOf(job)};
+}
+
+absl::Status AskExtenders(PostFilterHandle& handle, std::vector<Candidate>* found) {
+  std::vector<PreemptionReport::Candidate> summaries = Summaries(*found);
+  RETURN_IF_ERROR(handle.AskExtenders(&summaries));
+  found->clear();
+  for (const PreemptionReport::Candidate& summary : summaries) {
+    Candidate& candidate = found->emplace_back();
+    candidate.node = summary.node;
+    candidate.budget_violations = summary.budget_violations;
+    for (const PodId pod : summary.victims) candidate.victims.push_back(VictimOf(pod, handle));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -333,10 +355,23 @@ PostFilterResult DefaultPreemption::PostFilter(const PodContext& pod, PostFilter
     if (report != nullptr) report->rejected = std::move(rejected);
     return result;
   }
-  const std::vector<size_t> best = BestCandidates(found);
   if (report != nullptr) {
     report->rejected = std::move(rejected);
-    ReportCandidates(found, best, report);
+    report->candidates = Summaries(found);
+  }
+  if (handle.extenders_preempt()) {
+    const absl::Status status = AskExtenders(handle, &found);
+    if (!status.ok() || found.empty()) {
+      result.code = status.ok() ? StepCode::kReject : StepCode::kError;
+      result.keeps_nomination = true;
+      result.message = absl::StrCat(
+          "preemption: ", status.ok() ? "no candidate node for preemption" : status.message());
+      return result;
+    }
+  }
+  const std::vector<size_t> best = BestCandidates(found);
+  if (report != nullptr) {
+    for (const size_t i : best) report->best.push_back(found[i].node);
   }
   const Candidate& chosen = found[best.front()];
   result.code = StepCode::kSuccess;

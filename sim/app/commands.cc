@@ -134,12 +134,16 @@ std::vector<Command> MakeCommands() {
        ValidateCommand},
       {"cases kube",
        "what kube-scheduler decides in small clusters given as cases",
-       "[--compare] FILE.jsonl[.gz]",
+       "[FLAGS] FILE.jsonl[.gz]",
        "Prints one line per case, {\"id\": ..., \"answer\": {...}}. A line of FILE is {\"case\": "
        "{...}},\n"
-       "with or without the answer of the original scheduler, which --compare needs.\n",
+       "with or without the answer of the original scheduler, which --compare needs.\n"
+       "Extenders in a case's configuration are asked over HTTP.\n",
        {{"compare", "", "",
-         "count the equal answers by family and field instead; exit code 1 if any differs"}},
+         "count the equal answers by family and field instead; exit code 1 if any differs"},
+        {"extender-record", "", "FILE", "write down what the extenders of the cases answer"},
+        {"extender-replay", "", "FILE", "take their answers from there instead of asking them"},
+        {"extender-check", "", "FILE", "ask them, and stop where an answer is another one"}},
        CasesKubeCommand},
       {"trace stats",
        "what is in a trace",

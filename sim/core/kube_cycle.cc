@@ -270,7 +270,7 @@ void KubeCycle::ListNodes(Attempt* a) {
     }
     a->nodes = a->listed;
   }
-  a->to_find = a->profile->scores().empty()
+  a->to_find = a->profile->scores().empty() && !extenders_narrow_
                    ? 1
                    : NodesToFind(a->profile->percentage_of_nodes(), a->nodes.size());
 }
@@ -410,6 +410,105 @@ void KubeCycle::CountNominatedNode(Attempt* a) {
   a->rejected.push_back(*a->nominated_rejection);
 }
 
+// --- Extenders ---
+
+void KubeCycle::set_extenders(std::vector<Extender*> extenders) {
+  extenders_ = std::move(extenders);
+  extenders_narrow_ = std::any_of(extenders_.begin(), extenders_.end(), [](const Extender* e) {
+    return e->filters() || e->prioritizes();
+  });
+}
+
+// The node's status from now on. A plugin that rejected it before is still remembered.
+void KubeCycle::SetStatus(Attempt* a, ExtenderVerdict::Failure&& failure) {
+  const StepCode code = failure.unresolvable ? StepCode::kUnresolvable : StepCode::kReject;
+  a->statuses.push_back(NodeStatus{nullptr, code, {std::move(failure.message)}, failure.node});
+  const auto status = static_cast<uint32_t>(a->statuses.size());
+  for (RejectedNode& rejected : a->rejected) {
+    if (rejected.node != failure.node) continue;
+    rejected.status = status;
+    return;
+  }
+  a->rejected.push_back({failure.node, kUnknown, status});
+}
+
+// Narrows the feasible nodes, one extender after the other (upstream's findNodesThatPassExtenders).
+absl::Status KubeCycle::RunExtenderFilters(Attempt* a) {
+  for (Extender* extender : extenders_) {
+    if (a->feasible.empty()) break;
+    if (!extender->filters() || !extender->IsInterested(a->pod->pod)) continue;
+    ++a->result.extender_waits;
+    absl::StatusOr<ExtenderVerdict> verdict = extender->Filter(a->pod->pod, a->feasible);
+    if (!verdict.ok()) {
+      if (extender->ignorable()) continue;
+      return verdict.status();
+    }
+    for (ExtenderVerdict::Failure& failure : verdict->failures) SetStatus(a, std::move(failure));
+    a->feasible = std::move(verdict->passed);
+  }
+  return absl::OkStatus();
+}
+
+// As upstream, errors mean no more than that the node is not taken.
+bool KubeCycle::NominatedPassesExtenders(Attempt* a) {
+  const NodeId node = a->feasible[0];
+  if (!RunExtenderFilters(a).ok()) a->feasible.clear();
+  for (const RejectedNode& rejected : a->rejected) {
+    if (rejected.node == node) a->nominated_rejection = rejected;
+  }
+  a->rejected.clear();
+  return !a->feasible.empty();
+}
+
+// False: an extender failed.
+bool KubeCycle::PassesExtenders(Attempt* a) {
+  const size_t before = a->feasible.size();
+  const absl::Status status = RunExtenderFilters(a);
+  if (!status.ok()) {
+    a->result.outcome = AttemptResult::Outcome::kError;
+    a->result.message = std::string(status.message());
+    return false;
+  }
+  a->result.by_extender = a->feasible.size() != before;
+  return true;
+}
+
+// Errors are passed over. Sums wrap around, as in Go.
+void KubeCycle::AddExtenderScores(Attempt* a) {
+  std::vector<uint64_t> added(cluster_->node_count());
+  bool asked = false;
+  for (Extender* extender : extenders_) {
+    if (!extender->prioritizes() || !extender->IsInterested(a->pod->pod)) continue;
+    asked = true;
+    const auto scores = extender->Prioritize(a->pod->pod, a->feasible);
+    if (!scores.ok()) continue;
+    const auto factor = static_cast<uint64_t>(extender->weight() * kExtenderScoreFactor);
+    for (const ExtenderScore& score : *scores) {
+      added[score.node.value()] += static_cast<uint64_t>(score.score) * factor;
+    }
+  }
+  if (!asked) return;
+  ++a->result.extender_waits;
+  const auto add = [&](absl::Span<const NodeId> nodes, std::vector<int64_t>* totals) {
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      int64_t& total = (*totals)[i];
+      total = static_cast<int64_t>(static_cast<uint64_t>(total) + added[nodes[i].value()]);
+    }
+  };
+  add(a->feasible, &a->totals);
+  if (a->detail != nullptr) add(a->detail->feasible, &a->detail->totals);
+}
+
+absl::Status KubeCycle::BindByExtender(PodId pod, NodeId node, int64_t* waits) {
+  for (Extender* extender : extenders_) {
+    if (!extender->binds() || !extender->IsInterested(pod)) continue;
+    ++*waits;
+    const absl::Status status = extender->Bind(pod, node);
+    if (status.ok() || !extender->ignorable()) return status;
+  }
+  return absl::OkStatus();
+}
+
 // --- Score ---
 
 // False: a plugin failed.
@@ -506,7 +605,7 @@ void KubeCycle::ExplainScores(Attempt* a) {
     out.weighted = sorted(a->scores, out.weight);
     for (size_t i = 0; i < n; ++i) a->totals[i] += a->scores[i] * out.weight;
   }
-  if (entries.empty()) a->totals.assign(n, 1);
+  if (entries.empty() && extenders_.empty()) a->totals.assign(n, 1);
   a->detail->totals = sorted(a->totals, 1);
 }
 
@@ -547,14 +646,16 @@ bool KubeCycle::PickNode(Attempt* a) {
     if (a->detail != nullptr) a->detail->best = a->feasible;
   } else {
     // As upstream: without scores, nothing is prepared.
-    if (!a->profile->scores().empty() && !RunPreScores(a)) return false;
+    const bool scores = !a->profile->scores().empty();
+    if ((scores || !extenders_.empty()) && !RunPreScores(a)) return false;
     if (a->detail != nullptr) {
       ExplainScores(a);
-    } else if (a->profile->scores().empty()) {
-      a->totals.assign(a->feasible.size(), 1);
-    } else {
+    } else if (scores) {
       SumScores(a);
+    } else {
+      a->totals.assign(a->feasible.size(), extenders_.empty() ? 1 : 0);
     }
+    if (!extenders_.empty()) AddExtenderScores(a);
     a->result.node = PickBest(a);
   }
   a->result.outcome = AttemptResult::Outcome::kFound;
@@ -568,7 +669,7 @@ void KubeCycle::ExplainRestrictions(Attempt* a) {
   if (!a->restricts) return;
   std::vector<RejectedNode*> kept_out;
   for (RejectedNode& rejected : a->rejected) {
-    if (rejected.reason == kUnknown) kept_out.push_back(&rejected);
+    if (rejected.reason == kUnknown && rejected.status == 0) kept_out.push_back(&rejected);
   }
   std::sort(kept_out.begin(), kept_out.end(),
             [](const RejectedNode* x, const RejectedNode* y) { return x->node < y->node; });
@@ -658,6 +759,8 @@ void KubeCycle::RunPostFilters(Attempt* a) {
   options.control = control_;
   options.offsets = options_.ties == KubeCycleOptions::Ties::kRandom ? &offsets_ : nullptr;
   options.tries_all = options_.tries_all;
+  options.extenders = extenders_;
+  options.extender_waits = &a->result.extender_waits;
   KubePostFilter handle(failed, options, nominator_, cluster_);
   std::vector<std::string> messages;
   size_t next = 0;
@@ -677,6 +780,7 @@ void KubeCycle::RunPostFilters(Attempt* a) {
   if (a->detail == nullptr) return;
   // What preemption would have done, although an earlier plugin ended the chain.
   options.offsets = nullptr;
+  options.extenders = {};
   for (; next < plugins.size() && !report.ran; ++next) {
     KubePostFilter aside(failed, options, nominator_, cluster_);
     plugins[next]->PostFilter(*a->pod, aside);
@@ -765,7 +869,8 @@ AttemptResult KubeCycle::Schedule(Profile* profile, const PodContext& pod, bool 
     a->restricts |= a->restrictions.back().restricts();
   }
   a->column = &a->state->cache.Find(pod, a->skipped_filters);
-  const bool nominated = TryNominatedNode(a);
+  bool nominated = TryNominatedNode(a);
+  if (nominated && !extenders_.empty()) nominated = NominatedPassesExtenders(a);
   if (!nominated) {
     ListNodes(a);
     Search(a);
@@ -776,6 +881,7 @@ AttemptResult KubeCycle::Schedule(Profile* profile, const PodContext& pod, bool 
     detail->via_nominated_node = nominated;
     detail->next_start = start_;
   }
+  if (!nominated && !extenders_.empty() && !PassesExtenders(a)) return std::move(a->result);
   if (a->feasible.empty()) {
     Fail(a);
     return std::move(a->result);

@@ -29,6 +29,7 @@
 #include "policies/framework/profile.h"
 #include "sim/core/attempt_filters.h"
 #include "sim/core/dispatcher.h"
+#include "sim/core/extender.h"
 #include "sim/core/kube_post_filter.h"
 #include "sim/core/nominator.h"
 #include "sim/core/verdict_cache.h"
@@ -91,9 +92,13 @@ struct AttemptDetail {
 struct AttemptResult {
   enum class Outcome : uint8_t { kFound, kUnschedulable, kError };
   Outcome outcome = Outcome::kUnschedulable;
-  NodeId node;                   // kFound
-  std::string message;           // upstream's FitError with PostFilter's words, or the error
-  uint64_t rejectors = 0;        // bit i: Profile::requeues()[i] rejected the pod
+  NodeId node;               // kFound
+  std::string message;       // upstream's FitError with PostFilter's words, or the error
+  uint64_t rejectors = 0;    // bit i: Profile::requeues()[i] rejected the pod
+  bool by_extender = false;  // extenders rejected nodes, too: any event may help
+  // How often the attempt waited for extenders, one answer after the other. Those that are asked
+  // for scores are asked at the same time.
+  int64_t extender_waits = 0;
   PostFilterResult post_filter;  // its victims are not evicted yet
 };
 
@@ -110,6 +115,9 @@ class KubeCycle {
     control_ = control;
   }
 
+  // In upstream's order: those that are not ignorable first. They must outlive the cycle.
+  void set_extenders(std::vector<Extender*> extenders);
+
   // One attempt for a pending pod. The cluster is as before afterwards: trials are taken back. With
   // `detail` null, no texts of single nodes are made. `wants_message` false: the message stays
   // empty, unless a plugin fails (a simulation that counts summaries alone). Neither changes the
@@ -117,6 +125,10 @@ class KubeCycle {
   // unless it changed or a plugin of Reach::kCluster has to be asked.
   AttemptResult Schedule(Profile* profile, const PodContext& pod, bool wants_message,
                          AttemptDetail* detail);
+
+  // Lets the first extender that binds and is interested bind the pod. Ok, too, if there is none;
+  // the scheduler binds it then. Adds to `waits`.
+  absl::Status BindByExtender(PodId pod, NodeId node, int64_t* waits);
 
   // The index into node_order() at which the next search begins.
   size_t start() const { return start_; }
@@ -134,6 +146,11 @@ class KubeCycle {
   bool TryNominatedNode(Attempt* a);
   void ListNodes(Attempt* a);
   void Search(Attempt* a);
+  absl::Status RunExtenderFilters(Attempt* a);
+  static void SetStatus(Attempt* a, ExtenderVerdict::Failure&& failure);
+  bool NominatedPassesExtenders(Attempt* a);
+  bool PassesExtenders(Attempt* a);
+  void AddExtenderScores(Attempt* a);
   static size_t VisitKnown(Attempt* a, size_t place, size_t count);
   void JudgeChunk(Attempt* a);
   static void Visit(Attempt* a, NodeId node, ReasonIndex verdict, uint32_t status);
@@ -158,6 +175,8 @@ class KubeCycle {
   KubeCycleOptions options_;
   const JobTable* jobs_ = nullptr;
   const JobControl* control_ = nullptr;
+  std::vector<Extender*> extenders_;
+  bool extenders_narrow_ = false;  // some filter or score: one feasible node is not enough
   size_t start_ = 0;
   Random ties_;
   Random offsets_;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "model/check.h"
 
 namespace drasim {
@@ -63,6 +65,37 @@ bool KubePostFilter::RanPreFilter(const PreFilterPlugin& plugin) const {
   const std::vector<PreFilterPlugin*>& all = attempt_.profile->pre_filters();
   const auto end = all.begin() + static_cast<std::ptrdiff_t>(attempt_.pre_filters_run);
   return std::find(all.begin(), end, &plugin) != end;
+}
+
+bool KubePostFilter::extenders_preempt() const {
+  return std::any_of(options_.extenders.begin(), options_.extenders.end(), [this](Extender* e) {
+    return e->preempts() && e->IsInterested(attempt_.pod->pod);
+  });
+}
+
+// Upstream's callExtenders.
+absl::Status KubePostFilter::AskExtenders(std::vector<PreemptionReport::Candidate>* candidates) {
+  for (Extender* extender : options_.extenders) {
+    if (candidates->empty()) break;
+    if (!extender->preempts() || !extender->IsInterested(attempt_.pod->pod)) continue;
+    ++*options_.extender_waits;
+    auto left = extender->Preempt(attempt_.pod->pod, *candidates);
+    if (!left.ok()) {
+      if (extender->ignorable()) continue;
+      return left.status();
+    }
+    const auto is_empty = [](const PreemptionReport::Candidate& c) { return c.victims.empty(); };
+    if (extender->ignorable()) {
+      left->erase(std::remove_if(left->begin(), left->end(), is_empty), left->end());
+    }
+    const auto empty = std::find_if(left->begin(), left->end(), is_empty);
+    if (empty != left->end()) {
+      return absl::InvalidArgumentError(absl::StrCat("expected at least one victim pod on node \"",
+                                                     cluster_->node_spec(empty->node).name, "\""));
+    }
+    *candidates = *std::move(left);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace drasim

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/job_table.h"
@@ -17,6 +18,7 @@
 #include "policies/framework/profile.h"
 #include "sim/core/attempt_filters.h"
 #include "sim/core/dispatcher.h"
+#include "sim/core/extender.h"
 #include "sim/core/nominator.h"
 #include "sim/core/what_if.h"
 
@@ -48,13 +50,15 @@ struct PostFilterOptions {
   const JobControl* control = nullptr;  // beside `jobs`
   Random* offsets = nullptr;            // null: all draws are 0
   bool tries_all = false;
+  absl::Span<Extender* const> extenders;
+  int64_t* extender_waits = nullptr;  // beside `extenders`; counts answers that were waited for
 };
 
 // Lives for one attempt. All pods are back when it is destroyed.
 class KubePostFilter : public PostFilterHandle {
  public:
-  KubePostFilter(FailedSearch attempt, const PostFilterOptions& options,
-                 const Nominator* nominator, ClusterState* cluster)
+  KubePostFilter(FailedSearch attempt, const PostFilterOptions& options, const Nominator* nominator,
+                 ClusterState* cluster)
       : attempt_(std::move(attempt)),
         options_(options),
         nominator_(nominator),
@@ -90,6 +94,8 @@ class KubePostFilter : public PostFilterHandle {
   bool sorts_as_go() const override { return true; }
   bool wants_texts() const override { return attempt_.wants_texts; }
   NodeStatus WhyNot() const override { return why_not_; }
+  bool extenders_preempt() const override;
+  absl::Status AskExtenders(std::vector<PreemptionReport::Candidate>* candidates) override;
   PreemptionReport* report() override { return attempt_.report; }
 
  private:

@@ -281,14 +281,14 @@ absl::StatusOr<KubeCaseLine> ReadKubeCaseLine(absl::string_view line, bool with_
   return result;
 }
 
-absl::StatusOr<KubeAnswer> AnswerKubeCase(const KubeCase& given) {
+absl::StatusOr<KubeAnswer> AnswerKubeCase(const KubeCase& given, ExtenderChannel* channel) {
   KubeAnswer refused;
   const absl::StatusOr<KubeConfig> config = ConfigOf(given);
   if (!config.ok()) {
     refused.set_config_error(std::string(config.status().message()));
     return refused;
   }
-  absl::StatusOr<std::unique_ptr<KubeWorld>> world = KubeWorld::Make(*config);
+  absl::StatusOr<std::unique_ptr<KubeWorld>> world = KubeWorld::Make(*config, channel);
   if (!world.ok()) {
     refused.set_config_error(std::string(world.status().message()));
     return refused;
@@ -299,6 +299,7 @@ absl::StatusOr<KubeAnswer> AnswerKubeCase(const KubeCase& given) {
   CaseRun run(given, admission, world->get());
   RETURN_IF_ERROR(run.Build());
   run.Run();
+  if (channel != nullptr) RETURN_IF_ERROR(channel->status());
   return std::move(run).answer();
 }
 

@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "model/proto/kube_answer.pb.h"
 #include "model/proto/kube_case.pb.h"
+#include "sim/extender/extender_channel.h"
 
 namespace drasim {
 
@@ -27,9 +28,11 @@ struct KubeCaseLine {
 // One line of a file of cases. InvalidArgument for text that is no case.
 absl::StatusOr<KubeCaseLine> ReadKubeCaseLine(absl::string_view line, bool with_answer);
 
-// Lets the scheduler answer. InvalidArgument for a case that contradicts itself, such as two nodes
-// of one name; a configuration that is refused is an answer.
-absl::StatusOr<proto::kube::KubeAnswer> AnswerKubeCase(const proto::kube::KubeCase& given);
+// Lets the scheduler answer. InvalidArgument for a case that no cluster can hold, such as a node
+// without a name; a configuration that is refused is an answer. Extenders of the
+// configuration are asked through `channel`, whose own error ends the case; null: over HTTP.
+absl::StatusOr<proto::kube::KubeAnswer> AnswerKubeCase(const proto::kube::KubeCase& given,
+                                                       ExtenderChannel* channel = nullptr);
 
 // {"id":"hand-001","answer":{...}} and a line break; names and orders as the stored answers have
 // them.

@@ -15,6 +15,7 @@
 #include "model/status_macros.h"
 #include "policies/builtins.h"
 #include "policies/framework/requeue_hints.h"
+#include "sim/extender/http_channel.h"
 #include "sim/kube/object_changes.h"
 
 namespace drasim {
@@ -50,6 +51,21 @@ std::string PodKey(const proto::kube::ObjectMeta& meta) {
   return absl::StrCat(meta.namespace_().empty() ? "default" : meta.namespace_(), "/", meta.name());
 }
 
+// The objects as extenders see them.
+class KubeWorld::Objects : public ExtenderObjects {
+ public:
+  explicit Objects(const KubeWorld* world) : world_(*world) {}
+  const proto::kube::Pod& PodObject(PodId pod) const override {
+    return world_.pod_objects_.at(pod);
+  }
+  const proto::kube::Node& NodeObject(NodeId node) const override {
+    return world_.nodes_.at(world_.node_name(node)).node;
+  }
+
+ private:
+  const KubeWorld& world_;
+};
+
 // --- Building ---
 
 KubeWorld::KubeWorld(const KubeConfig&)
@@ -59,10 +75,37 @@ KubeWorld::KubeWorld(const KubeConfig&)
 
 KubeWorld::~KubeWorld() = default;
 
-absl::StatusOr<std::unique_ptr<KubeWorld>> KubeWorld::Make(const KubeConfig& config) {
+absl::StatusOr<std::unique_ptr<KubeWorld>> KubeWorld::Make(const KubeConfig& config,
+                                                           ExtenderChannel* channel) {
   std::unique_ptr<KubeWorld> world(new KubeWorld(config));
   RETURN_IF_ERROR(world->BuildProfiles(config));
+  if (!config.extenders.empty()) RETURN_IF_ERROR(world->BuildExtenders(config, channel));
   return world;
+}
+
+absl::Status KubeWorld::BuildExtenders(const KubeConfig& config, ExtenderChannel* channel) {
+  if (channel == nullptr) {
+    own_channel_ = std::make_unique<HttpChannel>();
+    channel = own_channel_.get();
+  }
+  objects_ = std::make_unique<Objects>(this);
+  ASSIGN_OR_RETURN(extenders_, MakeExtenders(config.extenders, &cluster_, objects_.get(), channel));
+  std::vector<Extender*> extenders;
+  for (const std::unique_ptr<HttpExtender>& extender : extenders_) {
+    extenders.push_back(extender.get());
+  }
+  cycle_->set_extenders(std::move(extenders));
+  return absl::OkStatus();
+}
+
+// With what the API server would have set.
+void KubeWorld::KeepObject(PodId pod, const proto::kube::Pod& given) {
+  if (extenders_.empty()) return;
+  proto::kube::Pod& object = pod_objects_[pod];
+  object = given;
+  proto::kube::ObjectMeta& meta = *object.mutable_metadata();
+  if (meta.namespace_().empty()) meta.set_namespace_("default");
+  if (meta.uid().empty()) meta.set_uid(pods_[pod.value()].key);
 }
 
 absl::Status KubeWorld::BuildProfiles(const KubeConfig& config) {
@@ -95,6 +138,7 @@ absl::StatusOr<PodId> KubeWorld::Add(const proto::kube::Pod& pod) {
   pods_[id.value()].nominated_node = pod.status().nominated_node_name();
   pod_by_key_[key] = id;
   cluster_.SetPodStart(id, StartOf(pod));
+  KeepObject(id, pod);
   return id;
 }
 
@@ -223,20 +267,34 @@ void KubeWorld::Place(PodId pod, NodeId node, SimTime start, Profile* profile,
   for (ReservePlugin* plugin : reserves) {
     StepResult result = plugin->Reserve(context, cluster_, node);
     if (result.code == StepCode::kSuccess) continue;
-    for (auto undone = reserves.rbegin(); undone != reserves.rend(); ++undone) {
-      (*undone)->Unreserve(context, cluster_, node);
-    }
-    cluster_.Evict(pod);
+    TakeBack(pod, node, profile);
     attempt->outcome = KubeAttempt::Outcome::kReserveFailed;
     attempt->message = std::move(result.message);
     attempt->rejectors = {std::string(plugin->name())};
     pool_[pod] = {profile, uint64_t{1} << profile->RequeueIndex(plugin), nullptr};
     return;
   }
+  int64_t waits = 0;
+  if (const absl::Status bound = cycle_->BindByExtender(pod, node, &waits); !bound.ok()) {
+    TakeBack(pod, node, profile);
+    attempt->outcome = KubeAttempt::Outcome::kError;
+    attempt->message = std::string(bound.message());
+    pool_[pod] = {profile, 0, nullptr};
+    return;
+  }
+  if (!extenders_.empty()) pod_objects_[pod].mutable_spec()->set_node_name(node_name(node));
   cluster_.SetPodStart(pod, start);
   pods_[pod.value()].waits = false;
   attempt->outcome = KubeAttempt::Outcome::kScheduled;
   attempt->chosen = node;
+}
+
+void KubeWorld::TakeBack(PodId pod, NodeId node, Profile* profile) {
+  const std::vector<ReservePlugin*>& reserves = profile->reserves();
+  for (auto undone = reserves.rbegin(); undone != reserves.rend(); ++undone) {
+    (*undone)->Unreserve(ContextOf(pod), cluster_, node);
+  }
+  cluster_.Evict(pod);
 }
 
 void KubeWorld::Fail(PodId pod, Profile* profile, AttemptResult&& result, KubeAttempt* attempt) {
@@ -249,8 +307,9 @@ void KubeWorld::Fail(PodId pod, Profile* profile, AttemptResult&& result, KubeAt
       attempt->rejectors.emplace_back(profile->requeues()[i]->name());
     }
   }
+  if (result.by_extender) attempt->rejectors.emplace_back(kExtenderRejector);
   std::sort(attempt->rejectors.begin(), attempt->rejectors.end());
-  pool_[pod] = {profile, result.rejectors, nullptr};
+  pool_[pod] = {profile, result.rejectors, nullptr, result.by_extender};
   if (attempt->post_filter.code == StepCode::kSuccess && attempt->post_filter.nominated.valid()) {
     RunPreemption(pod, attempt);
   } else if (failed || !attempt->post_filter.keeps_nomination) {
@@ -274,6 +333,7 @@ void KubeWorld::Remove(PodId pod) {
     cluster_.Delete(pod);
   }
   pods_[pod.value()].waits = false;
+  pod_objects_.erase(pod);
   pod_by_key_.erase(pods_[pod.value()].key);
 }
 
@@ -321,8 +381,12 @@ bool KubeWorld::Helps(const ClusterChange& change, PodId pod, const Sleeper& sle
     const auto* plugin = dynamic_cast<const RequeuePlugin*>(sleeper.gated_by);
     return plugin != nullptr && asks(*plugin);
   }
-  // After an error, whatever concerns the pod itself or any plugin helps.
-  if (sleeper.rejectors == 0) return change.is_waiting_pod || IsOfInterest(change);
+  if (sleeper.by_extender) return true;
+  // After an error, whatever concerns the pod itself or any plugin helps. Where there are
+  // extenders, everything does.
+  if (sleeper.rejectors == 0) {
+    return change.is_waiting_pod || !extenders_.empty() || IsOfInterest(change);
+  }
   const std::vector<RequeuePlugin*>& plugins = sleeper.profile->requeues();
   for (size_t i = 0; i < plugins.size(); ++i) {
     if ((sleeper.rejectors >> i & 1) != 0 && asks(*plugins[i])) return true;
@@ -426,6 +490,7 @@ std::vector<PodId> KubeWorld::OnPodUpdated(const proto::kube::Pod& pod) {
   const PodShape before = cluster_.pod_shape(id);
   const PodShape after = ShapeOfPod(pod);
   cluster_.SetPodShape(id, shapes_.Intern(after));
+  KeepObject(id, pod);
   std::vector<ClusterChange> changes;
   for (const ClusterEvent event : ChangesOfPod(before, after)) {
     ClusterChange& change = changes.emplace_back();

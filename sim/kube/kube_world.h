@@ -32,6 +32,8 @@
 #include "policies/framework/registry.h"
 #include "sim/core/kube_cycle.h"
 #include "sim/core/nominator.h"
+#include "sim/extender/extender_channel.h"
+#include "sim/extender/http_extender.h"
 #include "sim/scenario/kube_config.h"
 
 namespace drasim {
@@ -62,8 +64,10 @@ struct KubeAttempt {
 
 class KubeWorld {
  public:
-  // InvalidArgument where kube-scheduler would refuse to build the profiles.
-  static absl::StatusOr<std::unique_ptr<KubeWorld>> Make(const KubeConfig& config);
+  // InvalidArgument where kube-scheduler would refuse to build the profiles. The configuration's
+  // extenders are asked through `channel`, which must outlive the world; null: over HTTP.
+  static absl::StatusOr<std::unique_ptr<KubeWorld>> Make(const KubeConfig& config,
+                                                         ExtenderChannel* channel = nullptr);
   KubeWorld(const KubeWorld&) = delete;
   KubeWorld& operator=(const KubeWorld&) = delete;
   ~KubeWorld();
@@ -124,16 +128,21 @@ class KubeWorld {
     Profile* profile = nullptr;
     uint64_t rejectors = 0;  // bits of Profile::RequeueIndex
     const Plugin* gated_by = nullptr;
+    bool by_extender = false;  // any event helps
   };
+  class Objects;
 
   explicit KubeWorld(const KubeConfig& config);
   absl::Status BuildProfiles(const KubeConfig& config);
+  absl::Status BuildExtenders(const KubeConfig& config, ExtenderChannel* channel);
+  void KeepObject(PodId pod, const proto::kube::Pod& given);
   absl::StatusOr<PodId> Add(const proto::kube::Pod& pod);
   PodContext ContextOf(PodId pod) const;
   Profile* ProfileOf(PodId pod);
   // The PreEnqueue plugin that holds the pod, with its answer; null: none.
   const Plugin* HeldBy(Profile* profile, PodId pod, std::string* message);
   void Place(PodId pod, NodeId node, SimTime start, Profile* profile, KubeAttempt* attempt);
+  void TakeBack(PodId pod, NodeId node, Profile* profile);
   void Fail(PodId pod, Profile* profile, AttemptResult&& result, KubeAttempt* attempt);
   void RunPreemption(PodId pod, KubeAttempt* attempt);
   void Remove(PodId pod);
@@ -154,7 +163,11 @@ class KubeWorld {
   std::vector<Profile> profiles_;
   Nominator nominator_;
   std::unique_ptr<KubeCycle> cycle_;
-  std::vector<PodObject> pods_;  // by PodId
+  std::unique_ptr<ExtenderChannel> own_channel_;
+  std::unique_ptr<Objects> objects_;
+  std::vector<std::unique_ptr<HttpExtender>> extenders_;
+  std::map<PodId, proto::kube::Pod> pod_objects_;  // only where there are extenders
+  std::vector<PodObject> pods_;                    // by PodId
   std::map<std::string, PodId, std::less<>> pod_by_key_;
   struct NodeObject {
     proto::kube::Node node;
