@@ -3,7 +3,12 @@
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -18,6 +23,17 @@ namespace kube = ::drasim::proto::kube;
 using google::protobuf::Struct;
 using google::protobuf::Value;
 
+// Whole numbers have no decimal point and no exponent, which would be another unit.
+std::string NumberText(double number) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  if (std::floor(number) == number && std::fabs(number) <= kExact) {
+    return absl::StrCat(static_cast<int64_t>(number));
+  }
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.15g", number);
+  return text;
+}
+
 absl::Status ParseJson(absl::string_view text, google::protobuf::Message* message) {
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;
@@ -26,6 +42,39 @@ absl::Status ParseJson(absl::string_view text, google::protobuf::Message* messag
   if (parsed.ok()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("not a case: ", std::string(parsed.message().data(), parsed.message().size())));
+}
+
+// Kubernetes also reads quantities that are JSON numbers.
+// Members that are quantities, or maps of them.
+bool HoldsQuantities(absl::string_view name) {
+  constexpr absl::string_view kNames[] = {"requests",           "limits",           "allocatable",
+                                          "capacity",           "overhead",         "sizeLimit",
+                                          "allocatedResources", "maximumVolumeSize"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+void NumbersToTexts(bool are_quantities, Value* value) {
+  if (value->has_list_value()) {
+    for (Value& item : *value->mutable_list_value()->mutable_values()) {
+      NumbersToTexts(/*are_quantities=*/false, &item);
+    }
+  } else if (value->has_struct_value()) {
+    for (auto& [name, member] : *value->mutable_struct_value()->mutable_fields()) {
+      NumbersToTexts(are_quantities || HoldsQuantities(name), &member);
+    }
+  } else if (are_quantities && value->kind_case() == Value::kNumberValue) {
+    value->set_string_value(NumberText(value->number_value()));
+  }
+}
+
+// The line with such numbers as texts; the line itself when it is no JSON object.
+std::string WithTextQuantities(absl::string_view line) {
+  Value tree;
+  if (!ParseJson(line, tree.mutable_struct_value()).ok()) return std::string(line);
+  NumbersToTexts(/*are_quantities=*/false, &tree);
+  std::string text;
+  const auto written = google::protobuf::util::MessageToJsonString(tree, &text);
+  return written.ok() ? text : std::string(line);
 }
 
 // "nodeSelector": {}, in whatever spacing.
@@ -88,8 +137,11 @@ absl::Status MarkEmptyNodeSelectors(absl::string_view line, kube::KubeCase* read
 
 absl::StatusOr<kube::KubeCase> ReadKubeCase(absl::string_view line) {
   kube::KubeCaseLine read;
-  const absl::Status parsed = ParseJson(line, &read);
-  if (!parsed.ok()) return parsed;
+  if (!ParseJson(line, &read).ok()) {
+    read.Clear();
+    const absl::Status parsed = ParseJson(WithTextQuantities(line), &read);
+    if (!parsed.ok()) return parsed;
+  }
   if (!read.has_case_()) return absl::InvalidArgumentError("not a case: no member \"case\"");
   if (MayHaveEmptyNodeSelector(line)) {
     const absl::Status marked = MarkEmptyNodeSelectors(line, read.mutable_case_());

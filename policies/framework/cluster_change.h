@@ -44,10 +44,14 @@ struct ClusterChange {
   const PodShape* pod = nullptr;
   const PodShape* old_pod = nullptr;  // before the change; null unless it was updated
   PodId pod_id = PodId();
-  bool is_waiting_pod = false;  // the changed pod is the very pod that waits
+  bool is_waiting_pod = false;   // the changed pod is the very pod that waits
+  bool bound_elsewhere = false;  // the changed pod is bound to a node that is not there
   // All fields are filled in: hints are exactly kube-scheduler's. Otherwise only `event` and `node`
   // count, and hints are the coarser ones of plain simulations.
   bool detailed = false;
+
+  // Of a change of a pod: it has a node, or is nominated for one.
+  bool of_bound_pod() const { return node.valid() || bound_elsewhere; }
 };
 
 }  // namespace drasim

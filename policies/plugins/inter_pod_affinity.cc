@@ -313,7 +313,7 @@ bool InterPodAffinity::MayHelp(const ClusterChange& change, const PodContext& po
   const PodTopology& topology = pod.shape->topology;
   if (!ErrorsOf(topology).empty()) return true;
   if (change.pod != nullptr) {
-    if (change.is_waiting_pod || !change.node.valid()) return false;
+    if (change.is_waiting_pod || !change.of_bound_pod()) return false;
     const bool meets = MatchesAllUnresolved(topology.affinity, *change.pod);
     const bool repels = MatchesAllUnresolved(topology.anti_affinity, *change.pod);
     if (change.old_pod != nullptr) {

@@ -16,7 +16,7 @@ std::vector<Reason> NodePorts::reasons() const {
 bool NodePorts::MayHelp(const ClusterChange& change, const PodContext& pod,
                         const ClusterState&) const {
   if (change.event != kPodRemoved || change.pod == nullptr) return true;
-  return change.node.valid() &&
+  return change.of_bound_pod() &&
          AnyPortConflicts(pod.shape->constraints.host_ports, change.pod->constraints.host_ports);
 }
 

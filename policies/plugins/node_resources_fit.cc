@@ -152,10 +152,10 @@ bool NodeResourcesFit::MayHelp(const ClusterChange& change, const PodContext& po
   if (!change.detailed) {
     return change.event == kPodRemoved || FitsEmpty(request, cluster, change.node);
   }
-  if (change.event == kPodRemoved) return change.node.valid();
+  if (change.event == kPodRemoved) return change.of_bound_pod();
   if (change.event == kPodScaledDown) {
     return change.is_waiting_pod ||
-           (change.node.valid() &&
+           (change.of_bound_pod() &&
             HasShrunk(request, change.old_pod->request, change.pod->request));
   }
   // Like upstream's hint, this one knows no ignored resources.

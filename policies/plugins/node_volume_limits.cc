@@ -130,7 +130,7 @@ std::vector<Reason> NodeVolumeLimits::reasons() const {
 bool NodeVolumeLimits::MayHelp(const ClusterChange& change, const PodContext&,
                                const ClusterState&) const {
   if (change.event != kPodRemoved || change.pod == nullptr) return true;
-  return change.node.valid() && AnyCanAttach(change.pod->volumes);
+  return change.of_bound_pod() && AnyCanAttach(change.pod->volumes);
 }
 
 StepResult NodeVolumeLimits::PreFilter(const PodContext& pod, const ClusterState&) {

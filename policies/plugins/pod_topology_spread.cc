@@ -435,7 +435,7 @@ bool PodTopologySpread::MayHelp(const ClusterChange& change, const PodContext& p
   };
   if (change.pod != nullptr) {
     if (!change.is_waiting_pod &&
-        (!change.node.valid() || change.pod->identity.ns != pod.shape->identity.ns)) {
+        (!change.of_bound_pod() || change.pod->identity.ns != pod.shape->identity.ns)) {
       return false;
     }
     if (change.old_pod == nullptr) return any_selects(*change.pod);

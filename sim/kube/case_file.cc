@@ -11,9 +11,8 @@
 namespace drasim {
 namespace {
 
-absl::Status ForEachLine(
-    ByteSource& source,
-    absl::FunctionRef<absl::Status(absl::string_view line, size_t number)> handle) {
+absl::Status ForEachLine(ByteSource& source,
+                         absl::FunctionRef<void(absl::string_view line, size_t number)> handle) {
   std::string rest;
   size_t number = 0;
   std::string chunk(1 << 20, '\0');
@@ -30,7 +29,7 @@ absl::Status ForEachLine(
       ++number;
       const absl::string_view line =
           absl::StripAsciiWhitespace(absl::string_view(rest).substr(begin, end - begin));
-      if (!line.empty()) RETURN_IF_ERROR(handle(line, number));
+      if (!line.empty()) handle(line, number);
       begin = from = end + 1;
     }
     rest.erase(0, begin);
@@ -42,16 +41,15 @@ absl::Status ForEachLine(
 
 absl::Status ForEachKubeCase(ByteSource& source, bool with_answers,
                              absl::FunctionRef<absl::Status(const KubeCaseLine&)> handle) {
-  return ForEachLine(source, [&](absl::string_view line, size_t number) -> absl::Status {
-    const auto placed = [&](const absl::Status& status) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(source.name(), ":", number, ": ", status.message()));
-    };
+  absl::Status first_error;
+  RETURN_IF_ERROR(ForEachLine(source, [&](absl::string_view line, size_t number) {
     const absl::StatusOr<KubeCaseLine> read = ReadKubeCaseLine(line, with_answers);
-    if (!read.ok()) return placed(read.status());
-    const absl::Status handled = handle(*read);
-    return handled.ok() ? handled : placed(handled);
-  });
+    const absl::Status handled = read.ok() ? handle(*read) : read.status();
+    if (handled.ok() || !first_error.ok()) return;
+    first_error = absl::InvalidArgumentError(
+        absl::StrCat(source.name(), ":", number, ": ", handled.message()));
+  }));
+  return first_error;
 }
 
 }  // namespace drasim

@@ -9,8 +9,9 @@
 
 namespace drasim {
 
-// Reads the cases one after the other and hands each to `handle`, whose error ends the reading.
-// Empty lines are passed over. Memory: one line. Errors begin with "FILE:LINE: ".
+// Reads the cases one after the other and hands each to `handle`. Empty lines are passed over. A
+// line that cannot be read, or whose `handle` fails, does not keep the others from being handled;
+// the first such error is returned at the end. Memory: one line. Errors begin with "FILE:LINE: ".
 absl::Status ForEachKubeCase(ByteSource& source, bool with_answers,
                              absl::FunctionRef<absl::Status(const KubeCaseLine&)> handle);
 

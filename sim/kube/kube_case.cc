@@ -229,7 +229,7 @@ void CaseRun::AddAttempt(PodId pod, int32_t pass, const KubeAttempt& attempt) {
   if (attempt.chosen.valid()) out->set_chosen(world_.node_name(attempt.chosen));
   out->set_message(attempt.message);
   for (const std::string& plugin : attempt.rejectors) out->add_unschedulable_plugins(plugin);
-  if (attempt.nominated.valid()) out->set_nominated_after(world_.node_name(attempt.nominated));
+  out->set_nominated_after(attempt.nominated);
 }
 
 std::vector<PodId> CaseRun::Deliver(const proto::kube::KubeCaseEvent& event, bool* skipped) {

@@ -28,8 +28,8 @@ struct KubeCaseLine {
 // One line of a file of cases. InvalidArgument for text that is no case.
 absl::StatusOr<KubeCaseLine> ReadKubeCaseLine(absl::string_view line, bool with_answer);
 
-// Lets the scheduler answer. InvalidArgument for a case that contradicts itself, such as two nodes
-// of one name; a configuration that is refused is an answer. Extenders of the
+// Lets the scheduler answer. InvalidArgument for a case that no cluster can hold, such as a node
+// without a name; a configuration that is refused is an answer. Extenders of the
 // configuration are asked through `channel`, whose own error ends the case; null: over HTTP.
 absl::StatusOr<proto::kube::KubeAnswer> AnswerKubeCase(const proto::kube::KubeCase& given,
                                                        ExtenderChannel* channel = nullptr);

@@ -7,8 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "model/cluster_objects.h"
 #include "model/kube/shape_of_pod.h"
 #include "model/kube/spec_of_node.h"
+#include "model/label_selector.h"
+#include "model/pod_topology.h"
 #include "model/status_macros.h"
 #include "policies/builtins.h"
 #include "policies/framework/requeue_hints.h"
@@ -24,6 +27,15 @@ SimTime StartOf(const proto::kube::Pod& pod) {
     return SimTime(std::numeric_limits<int64_t>::max());
   }
   return SimTime(absl::ToUnixNanos(start));
+}
+
+// Sums over thousands of nodes stay within 64 bits.
+NodeSpec BoundedSpecOf(const proto::kube::Node& node) {
+  constexpr int64_t kMost = int64_t{1} << 52;
+  NodeSpec spec = SpecOfNode(node);
+  spec.cpu_milli = std::min(spec.cpu_milli, kMost);
+  spec.memory_bytes = std::min(spec.memory_bytes, kMost);
+  return spec;
 }
 
 // The original's dry run covers every node in the cases.
@@ -47,7 +59,7 @@ class KubeWorld::Objects : public ExtenderObjects {
     return world_.pod_objects_.at(pod);
   }
   const proto::kube::Node& NodeObject(NodeId node) const override {
-    return world_.nodes_.at(world_.node_name(node));
+    return world_.nodes_.at(world_.node_name(node)).node;
   }
 
  private:
@@ -105,9 +117,14 @@ absl::Status KubeWorld::BuildProfiles(const KubeConfig& config) {
 }
 
 absl::Status KubeWorld::AddNode(const proto::kube::Node& node) {
-  ASSIGN_OR_RETURN(const NodeId id, cluster_.AddNode(SpecOfNode(node)));
-  if (node.spec().unschedulable()) cluster_.SetSchedulable(id, false);
-  nodes_[node.metadata().name()] = node;
+  NodeObject& object = nodes_[node.metadata().name()];
+  object.node = node;
+  if (object.id.valid()) {
+    RETURN_IF_ERROR(cluster_.UpdateNode(object.id, BoundedSpecOf(node)));
+    cluster_.SetAvailable(object.id, true);
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(object.id, cluster_.AddNode(BoundedSpecOf(node)));
   return absl::OkStatus();
 }
 
@@ -130,7 +147,11 @@ absl::StatusOr<PodId> KubeWorld::AddPod(const proto::kube::Pod& pod) {
   ASSIGN_OR_RETURN(const PodId id, Add(pod));
   // A pod on a node that is not there is known, and takes nothing.
   const NodeId node = cluster_.FindNode(pod.spec().node_name());
-  if (node.valid()) cluster_.Adopt(id, node);
+  if (node.valid()) {
+    cluster_.Adopt(id, node);
+  } else {
+    pods_[id.value()].bound_elsewhere = true;
+  }
   return id;
 }
 
@@ -194,8 +215,11 @@ void KubeWorld::NominateAsGiven(PodId pod) {
   std::string message;
   Profile* profile = ProfileOf(pod);
   if (profile == nullptr || HeldBy(profile, pod, &message) != nullptr) return;
+  // A node that is not there cannot be tried, but the pod keeps its name.
   const NodeId node = cluster_.FindNode(pods_[pod.value()].nominated_node);
-  if (node.valid()) nominator_.Nominate(pod, node);
+  if (!node.valid()) return;
+  nominator_.Nominate(pod, node);
+  pods_[pod.value()].nominated_node.clear();
 }
 
 KubeAttempt KubeWorld::Attempt(PodId pod, SimTime start) {
@@ -226,13 +250,17 @@ KubeAttempt KubeWorld::Attempt(PodId pod, SimTime start) {
   } else {
     Fail(pod, profile, std::move(result), &attempt);
   }
+  if (attempt.outcome == KubeAttempt::Outcome::kScheduled) return attempt;
   const NodeId nominated = nominator_.NodeOf(pod);
-  if (attempt.outcome != KubeAttempt::Outcome::kScheduled) attempt.nominated = nominated;
+  attempt.nominated = nominated.valid() ? node_name(nominated) : pods_[pod.value()].nominated_node;
   return attempt;
 }
 
 void KubeWorld::Place(PodId pod, NodeId node, SimTime start, Profile* profile,
                       KubeAttempt* attempt) {
+  // An assumed pod is nominated no longer, whatever comes.
+  nominator_.Clear(pod);
+  pods_[pod.value()].nominated_node.clear();
   cluster_.Adopt(pod, node);
   const PodContext context = ContextOf(pod);
   const std::vector<ReservePlugin*>& reserves = profile->reserves();
@@ -246,7 +274,6 @@ void KubeWorld::Place(PodId pod, NodeId node, SimTime start, Profile* profile,
     pool_[pod] = {profile, uint64_t{1} << profile->RequeueIndex(plugin), nullptr};
     return;
   }
-  nominator_.Clear(pod);
   int64_t waits = 0;
   if (const absl::Status bound = cycle_->BindByExtender(pod, node, &waits); !bound.ok()) {
     TakeBack(pod, node, profile);
@@ -287,6 +314,7 @@ void KubeWorld::Fail(PodId pod, Profile* profile, AttemptResult&& result, KubeAt
     RunPreemption(pod, attempt);
   } else if (failed || !attempt->post_filter.keeps_nomination) {
     nominator_.Clear(pod);
+    pods_[pod.value()].nominated_node.clear();
   }
 }
 
@@ -295,6 +323,7 @@ void KubeWorld::RunPreemption(PodId pod, KubeAttempt* attempt) {
   for (const PodId victim : attempt->post_filter.victims) Remove(victim);
   for (const PodId nominee : attempt->post_filter.cleared_nominations) nominator_.Clear(nominee);
   nominator_.Nominate(pod, node);
+  pods_[pod.value()].nominated_node.clear();
 }
 
 void KubeWorld::Remove(PodId pod) {
@@ -310,6 +339,40 @@ void KubeWorld::Remove(PodId pod) {
 
 // --- Changes ---
 
+bool KubeWorld::IsOfInterest(const ClusterChange& change) const {
+  return std::any_of(profiles_.begin(), profiles_.end(), [&change](const Profile& profile) {
+    return std::any_of(profile.requeues().begin(), profile.requeues().end(),
+                       [&change](const RequeuePlugin* plugin) {
+                         return (RegisteredEvents(*plugin) & change.event) != 0;
+                       });
+  });
+}
+
+// Upstream tells of bound pods that were added or changed, but for those that shrank, only pods
+// that PodTopologySpread rejected and pods with a required affinity term for the changed one
+// (scheduling_queue.go, getUnschedulablePodsWithCrossTopologyTerm).
+bool KubeWorld::IsTold(const ClusterChange& change, PodId pod, const Sleeper& sleeper) const {
+  constexpr uint32_t kNarrow = kPodAdded | kPodLabels | kPodGates | kPodTolerations | kPodOther;
+  if (change.is_waiting_pod || (change.event & kNarrow) == 0) return true;
+  const PodIdentity& changed = change.pod->identity;
+  const PodShape& shape = cluster_.pod_shape(pod);
+  const std::vector<RequeuePlugin*>& plugins = sleeper.profile->requeues();
+  for (size_t i = 0; i < plugins.size() && changed.ns == shape.identity.ns; ++i) {
+    if ((sleeper.rejectors >> i & 1) != 0 && plugins[i]->name() == "PodTopologySpread") return true;
+  }
+  Labels of_namespace;
+  for (const NamespaceObject& known : cluster_.objects().namespaces) {
+    if (known.name == changed.ns) of_namespace = known.labels;
+  }
+  const std::vector<AffinityTerm>& terms = shape.topology.affinity;
+  return std::any_of(terms.begin(), terms.end(), [&](const AffinityTerm& term) {
+    const bool means =
+        std::binary_search(term.namespaces.begin(), term.namespaces.end(), changed.ns) ||
+        Selects(term.namespace_selector, of_namespace);
+    return means && Selects(term.selector, changed.labels);
+  });
+}
+
 bool KubeWorld::Helps(const ClusterChange& change, PodId pod, const Sleeper& sleeper) const {
   const auto asks = [&](const RequeuePlugin& plugin) {
     return Requeues(plugin, change, ContextOf(pod), cluster_);
@@ -318,7 +381,12 @@ bool KubeWorld::Helps(const ClusterChange& change, PodId pod, const Sleeper& sle
     const auto* plugin = dynamic_cast<const RequeuePlugin*>(sleeper.gated_by);
     return plugin != nullptr && asks(*plugin);
   }
-  if (sleeper.rejectors == 0 || sleeper.by_extender) return true;
+  if (sleeper.by_extender) return true;
+  // After an error, whatever concerns the pod itself or any plugin helps. Where there are
+  // extenders, everything does.
+  if (sleeper.rejectors == 0) {
+    return change.is_waiting_pod || !extenders_.empty() || IsOfInterest(change);
+  }
   const std::vector<RequeuePlugin*>& plugins = sleeper.profile->requeues();
   for (size_t i = 0; i < plugins.size(); ++i) {
     if ((sleeper.rejectors >> i & 1) != 0 && asks(*plugins[i])) return true;
@@ -331,7 +399,8 @@ std::vector<PodId> KubeWorld::Wake(const ClusterChange& change) {
   for (auto it = pool_.begin(); it != pool_.end();) {
     const PodId pod = it->first;
     // An update of a waiting pod concerns that pod alone.
-    const bool asked = !change.is_waiting_pod || change.pod_id == pod;
+    const bool asked =
+        change.is_waiting_pod ? change.pod_id == pod : IsTold(change, pod, it->second);
     if (!asked || !Helps(change, pod, it->second)) {
       ++it;
       continue;
@@ -372,8 +441,8 @@ std::vector<PodId> KubeWorld::OnNodeUpdated(const proto::kube::Node& node) {
   const NodeId id = cluster_.FindNode(node.metadata().name());
   if (!id.valid()) return {};
   const NodeSpec old_spec = cluster_.node_spec(id);
-  const proto::kube::Node old = std::exchange(nodes_[node.metadata().name()], node);
-  if (!cluster_.UpdateNode(id, SpecOfNode(node)).ok()) return {};
+  const proto::kube::Node old = std::exchange(nodes_[node.metadata().name()].node, node);
+  if (!cluster_.UpdateNode(id, BoundedSpecOf(node)).ok()) return {};
   std::vector<ClusterChange> changes;
   for (const ClusterEvent event : ChangesOfNode(old, node)) {
     ClusterChange& change = changes.emplace_back();
@@ -392,9 +461,9 @@ std::vector<PodId> KubeWorld::OnNodeDeleted(const std::string& name) {
   // The pods' own objects go later, each by an event of its own.
   for (const PodId pod : std::vector<PodId>(residents.begin(), residents.end())) {
     cluster_.Delete(pod);
+    pods_[pod.value()].bound_elsewhere = true;
   }
   cluster_.SetAvailable(id, false);
-  nodes_.erase(name);
   ClusterChange change;
   change.event = kNodeRemoved;
   change.node = id;
@@ -408,6 +477,7 @@ std::vector<PodId> KubeWorld::OnPodAdded(const proto::kube::Pod& pod) {
   ClusterChange change;
   change.event = kPodAdded;
   change.node = cluster_.pod_node(*id);
+  change.bound_elsewhere = pods_[id->value()].bound_elsewhere;
   change.pod = &cluster_.pod_shape(*id);
   change.pod_id = *id;
   return WakeAll({change});
@@ -426,6 +496,7 @@ std::vector<PodId> KubeWorld::OnPodUpdated(const proto::kube::Pod& pod) {
     ClusterChange& change = changes.emplace_back();
     change.event = event;
     change.node = cluster_.pod_node(id);
+    change.bound_elsewhere = pods_[id.value()].bound_elsewhere;
     change.pod = &after;
     change.old_pod = &before;
     change.pod_id = id;
@@ -440,6 +511,7 @@ std::vector<PodId> KubeWorld::OnPodDeleted(absl::string_view key) {
   ClusterChange change;
   change.event = kPodRemoved;
   change.node = cluster_.pod_node(id);
+  change.bound_elsewhere = pods_[id.value()].bound_elsewhere;
   change.pod = &shape;
   change.pod_id = id;
   Remove(id);

@@ -58,7 +58,8 @@ struct KubeAttempt {
   std::string message;                 // upstream's words for a failure
   std::vector<std::string> rejectors;  // names of plugins, sorted
   PostFilterResult post_filter;
-  NodeId nominated;  // the pod's nominated node after a failed attempt; invalid: none
+  // The pod's nominated node after a failed attempt; empty: none. The node may not exist.
+  std::string nominated;
 };
 
 class KubeWorld {
@@ -72,6 +73,8 @@ class KubeWorld {
   ~KubeWorld();
 
   // --- objects ---
+  // A second node of one name replaces the first. Amounts of CPU and memory beyond 2^52 count as
+  // that many. InvalidArgument for what no cluster has, such as a node without a name.
   absl::Status AddNode(const proto::kube::Node& node);
   // A bound pod (spec.nodeName of a node that is there) is charged to its node, others are pending.
   // The pod has been admitted (model/kube/admission.h). A second pod of one name replaces the
@@ -115,9 +118,10 @@ class KubeWorld {
  private:
   struct PodObject {
     std::string key;
-    std::string nominated_node;  // as given
-    bool waits = false;          // neither placed nor gone
-    bool counts = true;          // false: its profile ignores it
+    std::string nominated_node;    // as given, until the pod is nominated anew
+    bool bound_elsewhere = false;  // to a node that is not there
+    bool waits = false;            // neither placed nor gone
+    bool counts = true;            // false: its profile ignores it
   };
   // A pod that waits for an event.
   struct Sleeper {
@@ -147,6 +151,10 @@ class KubeWorld {
   std::vector<PodId> Wake(const ClusterChange& change);
   std::vector<PodId> WakeAll(const std::vector<ClusterChange>& changes);
   bool Helps(const ClusterChange& change, PodId pod, const Sleeper& sleeper) const;
+  // Whether the queue lets the pod's plugins know of the change at all.
+  bool IsTold(const ClusterChange& change, PodId pod, const Sleeper& sleeper) const;
+  // Whether a plugin of any profile registered for such changes.
+  bool IsOfInterest(const ClusterChange& change) const;
 
   GpuModelTable models_;
   ShapeTable shapes_{&models_};
@@ -161,7 +169,11 @@ class KubeWorld {
   std::map<PodId, proto::kube::Pod> pod_objects_;  // only where there are extenders
   std::vector<PodObject> pods_;                    // by PodId
   std::map<std::string, PodId, std::less<>> pod_by_key_;
-  std::map<std::string, proto::kube::Node, std::less<>> nodes_;
+  struct NodeObject {
+    proto::kube::Node node;
+    NodeId id;
+  };
+  std::map<std::string, NodeObject, std::less<>> nodes_;  // deleted ones stay, as they can return
   std::map<PodId, Sleeper> pool_;
 };
 

@@ -139,6 +139,8 @@ class ConfigBuilder {
       for (int k = 0; k < profile.plugin_config_size(); ++k) {
         const kube::SchedulerPluginConfig& entry = profile.plugin_config(k);
         const std::string path = ArgsPath(i, static_cast<size_t>(k)) + ".args";
+        // Arguments of plugins without a type for them are not decoded.
+        if (!TakesArgs(entry.name())) continue;
         CheckPluginArgFields(path, entry.name(), entry.args(), &problems_);
         if (entry.args().has_filter_timeout()) {
           DurationAt(path + ".filterTimeout", entry.args().filter_timeout());

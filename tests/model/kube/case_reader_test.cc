@@ -52,6 +52,27 @@ TEST(ReadKubeCaseTest, TellsAnEmptyNodeSelectorFromNone) {
   }
 }
 
+TEST(ReadKubeCaseTest, AmountsMayBeNumbers) {
+  ASSERT_OK_AND_ASSIGN(
+      const kube::KubeCase read,
+      ReadKubeCase(R"({"case": {"id": "c", "passes": 3, "nodes": [{"status": {"allocatable":
+        {"cpu": 4, "memory": 8589934592, "pods": "9"}}}], "queue": [{"spec": {"nodeSelector": {},
+        "containers": [{"resources": {"requests": {"cpu": 1.5, "memory": 1e30}}}]}}],
+        "csiStorageCapacities": [{"capacity": 5}],
+        "events": [{"pod": {"spec": {"overhead": {"cpu": -2}}}}]}})"));
+  EXPECT_EQ(read.passes(), 3);
+  const auto& allocatable = read.nodes(0).status().allocatable();
+  EXPECT_EQ(allocatable.at("cpu"), "4");
+  EXPECT_EQ(allocatable.at("memory"), "8589934592");
+  EXPECT_EQ(allocatable.at("pods"), "9");
+  const auto& requests = read.queue(0).spec().containers(0).resources().requests();
+  EXPECT_EQ(requests.at("cpu"), "1.5");
+  EXPECT_EQ(requests.at("memory"), "1e+30");
+  EXPECT_TRUE(read.queue(0).spec().empty_node_selector());
+  EXPECT_EQ(read.csi_storage_capacities(0).capacity(), "5");
+  EXPECT_EQ(read.events(0).pod().spec().overhead().at("cpu"), "-2");
+}
+
 TEST(ReadKubeCaseTest, RefusesWhatIsNoCase) {
   for (const absl::string_view line :
        {"", "{", "[]", "{}", R"({"case": 1})", R"({"case": {"nodes": 1}})",

@@ -63,8 +63,149 @@ TEST(KubeCaseTest, ARefusedConfigurationIsAnAnswer) {
   EXPECT_EQ(answer.attempts_size(), 0);
 }
 
+// The answer of a case in JSON.
+proto::kube::KubeAnswer AnswerOfCase(const std::string& given) {
+  const absl::StatusOr<KubeCaseLine> line =
+      ReadKubeCaseLine(R"({"case":)" + given + "}", /*with_answer=*/false);
+  EXPECT_TRUE(line.ok()) << line.status();
+  if (!line.ok()) return {};
+  absl::StatusOr<proto::kube::KubeAnswer> answer = AnswerKubeCase(line->given);
+  EXPECT_TRUE(answer.ok()) << answer.status();
+  return answer.ok() ? *std::move(answer) : proto::kube::KubeAnswer();
+}
+
+std::string OddNode(const std::string& name, const std::string& cpu,
+                    const std::string& memory = "8Gi") {
+  return R"({"metadata":{"name":")" + name + R"("},"status":{"allocatable":{"cpu":")" + cpu +
+         R"(","memory":")" + memory + R"(","pods":"9"}}})";
+}
+
+std::string OddPod(const std::string& name, const std::string& cpu, const std::string& spec = "",
+                   const std::string& nominated = "") {
+  return R"({"metadata":{"name":")" + name + R"("},"spec":{)" + spec +
+         R"("containers":[{"name":"c","resources":{"requests":{"cpu":")" + cpu +
+         R"("}}}]},"status":{"nominatedNodeName":")" + nominated + R"("}})";
+}
+
+TEST(KubeCaseTest, ANominationForANodeThatIsNotThereStaysUntilItIsOverridden) {
+  const std::string node = OddNode("n", "1");
+  const std::string never = OddPod("p", "2", R"("preemptionPolicy":"Never",)", "gone");
+  const proto::kube::KubeAnswer answer =
+      AnswerOfCase(R"({"passes":2,"nodes":[)" + node + R"(],"queue":[)" + never + "," +
+                   OddPod("q", "2", "", "gone") + "]}");
+  ASSERT_EQ(answer.attempts_size(), 4);
+  EXPECT_EQ(answer.attempts(0).post_filter().mode(), "noop");
+  EXPECT_EQ(answer.attempts(0).nominated_after(), "gone");
+  EXPECT_EQ(answer.attempts(1).post_filter().mode(), "override");
+  EXPECT_EQ(answer.attempts(1).nominated_after(), "");
+  EXPECT_EQ(answer.attempts(2).nominated_after(), "gone");
+  EXPECT_EQ(answer.attempts(3).nominated_after(), "");
+}
+
+TEST(KubeCaseTest, ANodeMayAppearTwiceOrReturn) {
+  const proto::kube::KubeAnswer twice =
+      AnswerOfCase(R"({"nodes":[)" + OddNode("n", "1") + "," + OddNode("n", "3") +
+                   R"(],"queue":[)" + OddPod("p", "2") + "]}");
+  EXPECT_EQ(twice.node_order_size(), 1);
+  ASSERT_EQ(twice.attempts_size(), 1);
+  EXPECT_EQ(twice.attempts(0).chosen(), "n");
+
+  const proto::kube::KubeAnswer back = AnswerOfCase(
+      R"({"nodes":[)" + OddNode("n", "1") + R"(],"queue":[)" + OddPod("p", "2") +
+      R"(],"events":[{"type":"nodeDelete","name":"n"},{"type":"nodeAdd","node":)" +
+      OddNode("n", "1") + R"(},{"type":"nodeAdd","node":)" + OddNode("n", "4") + "}]}");
+  ASSERT_EQ(back.events_size(), 3);
+  EXPECT_EQ(back.events(1).requeued_size(), 0);
+  ASSERT_EQ(back.events(2).requeued_size(), 1);
+  EXPECT_EQ(back.events(2).requeued(0), "default/p");
+}
+
+TEST(KubeCaseTest, PodsOfAbsentNodesAreBoundAllTheSame) {
+  const std::string elsewhere = OddPod("x", "1", R"("nodeName":"gone",)");
+  const std::string deleted = OddPod("y", "1", R"("nodeName":"n",)");
+  for (const char* const name : {"x", "y"}) {
+    const proto::kube::KubeAnswer answer = AnswerOfCase(
+        R"({"nodes":[)" + OddNode("n", "1") + R"(],"pods":[)" + elsewhere + "," + deleted +
+        R"(],"queue":[)" + OddPod("p", "2") +
+        R"(],"events":[{"type":"nodeDelete","name":"n"},{"type":"podDelete","name":"default/)" +
+        name + R"("}]})");
+    ASSERT_EQ(answer.events_size(), 2);
+    EXPECT_EQ(answer.events(0).requeued_size(), 0) << name;
+    EXPECT_FALSE(answer.events(1).skipped()) << name;
+    EXPECT_EQ(answer.events(1).requeued_size(), 1) << name;
+  }
+}
+
+TEST(KubeCaseTest, AmountsBeyondReasonAreAnswered) {
+  const proto::kube::KubeAnswer answer =
+      AnswerOfCase(R"({"nodes":[)" + OddNode("a", "8E", "8Ei") + "," + OddNode("b", "8E", "8Ei") +
+                   R"(],"queue":[)" + OddPod("p", "2") + "]}");
+  ASSERT_EQ(answer.attempts_size(), 1);
+  EXPECT_EQ(answer.attempts(0).feasible_size(), 2);
+}
+
+TEST(KubeCaseTest, AfterAnErrorOnlyWhatAnyPluginAwaitsWakesOthers) {
+  const std::string preferred =
+      R"("affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,)"
+      R"("preference":{"matchExpressions":[{"key":"k","operator":"Gt","values":["-1"]}]}}]}},)";
+  const std::string resident = OddPod("x", "0", R"("nodeName":"a",)");
+  const proto::kube::KubeAnswer answer = AnswerOfCase(
+      R"({"nodes":[)" + OddNode("a", "1") + "," + OddNode("b", "1") + R"(],"pods":[)" + resident +
+      R"(],"queue":[)" + OddPod("p", "1", preferred) + R"(],"events":[{"type":"podUpdate","pod":)" +
+      resident + R"(},{"type":"podDelete","name":"default/x"}]})");
+  ASSERT_EQ(answer.attempts_size(), 1);
+  EXPECT_EQ(answer.attempts(0).outcome(), "error");
+  ASSERT_EQ(answer.events_size(), 2);
+  EXPECT_EQ(answer.events(0).requeued_size(), 0);
+  EXPECT_EQ(answer.events(1).requeued_size(), 1);
+}
+
+// A pod whose labels change wakes those whose required affinity means it now, and not those whose
+// anti-affinity meant it.
+TEST(KubeCaseTest, ChangedLabelsOfABoundPodAreToldToFew) {
+  const auto affinity = [](const std::string& kind) {
+    return R"("affinity":{")" + kind +
+           R"(":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone",)"
+           R"("labelSelector":{"matchLabels":{"app":")" +
+           (kind == "podAffinity" ? "new" : "old") + R"("}}}]}},)";
+  };
+  const auto resident = [](const std::string& app) {
+    return R"({"metadata":{"name":"x","labels":{"app":")" + app +
+           R"("}},"spec":{"nodeName":"n","containers":[]}})";
+  };
+  const std::string node =
+      R"({"metadata":{"name":"n","labels":{"zone":"z"}},"status":{"allocatable":{"cpu":"4",)"
+      R"("memory":"1Gi","pods":"9"}}})";
+  const proto::kube::KubeAnswer answer =
+      AnswerOfCase(R"({"nodes":[)" + node + R"(],"pods":[)" + resident("old") + R"(],"queue":[)" +
+                   OddPod("follows", "1", affinity("podAffinity")) + "," +
+                   OddPod("avoids", "1", affinity("podAntiAffinity")) +
+                   R"(],"events":[{"type":"podUpdate","pod":)" + resident("new") +
+                   R"(},{"type":"podUpdate","pod":)" + resident("old") +
+                   R"(},{"type":"podDelete","name":"default/x"}]})");
+  ASSERT_EQ(answer.events_size(), 3);
+  ASSERT_EQ(answer.events(0).requeued_size(), 1);
+  EXPECT_EQ(answer.events(0).requeued(0), "default/follows");
+  EXPECT_EQ(answer.events(1).requeued_size(), 0);
+  ASSERT_EQ(answer.events(2).requeued_size(), 1);
+  EXPECT_EQ(answer.events(2).requeued(0), "default/avoids");
+}
+
+TEST(KubeCaseTest, ArgumentsOfAPluginWithoutATypeForThemAreNotRead) {
+  const auto config = [](const std::string& plugin) {
+    return R"({"config":{"apiVersion":"kubescheduler.config.k8s.io/v1",)"
+           R"("kind":"KubeSchedulerConfiguration","profiles":[{"pluginConfig":[{"name":")" +
+           plugin + R"(","args":{"kind":"NodeAffinityArgs"}}]}]}})";
+  };
+  EXPECT_EQ(AnswerOfCase(config("ImageLocality")).config_error(), "");
+  EXPECT_EQ(AnswerOfCase(config("OutOfTree")).config_error(), "");
+  EXPECT_EQ(AnswerOfCase(config("NodeAffinity")).config_error(), "");
+  EXPECT_NE(AnswerOfCase(config("NodeResourcesFit")).config_error(), "");
+}
+
 TEST(KubeCaseTest, BadLinesNameFileAndLine) {
-  const std::string text = std::string(kTwoNodes) + "\n\n{\"case\":{\"nodes\":7}}\n";
+  const std::string text =
+      "{\"case\":{\"nodes\":7}}\n" + std::string(kTwoNodes) + "\n\n{\"case\":{\"nodes\":8}}\n";
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<ByteSource> source, OpenMemory("cases.jsonl", text));
   int cases = 0;
   const absl::Status status = ForEachKubeCase(*source, /*with_answers=*/false,
@@ -73,7 +214,7 @@ TEST(KubeCaseTest, BadLinesNameFileAndLine) {
                                                 return absl::OkStatus();
                                               });
   EXPECT_EQ(cases, 1);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("cases.jsonl:3: "));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("cases.jsonl:1: "));
   EXPECT_FALSE(ReadKubeCaseLine("{}", /*with_answer=*/false).ok());
   EXPECT_FALSE(ReadKubeCaseLine("nodes: [", /*with_answer=*/false).ok());
 }
