@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/job_table.h"
@@ -88,6 +89,18 @@ struct AttemptDetail {
   std::vector<NodeId> best_candidates;
 };
 
+// What PreFilter says of a pod, for explanations that ask about all nodes.
+struct FilterSurvey {
+  // Why the pod is not tried on any node, in upstream's words; empty: it is tried.
+  std::string message;
+  const Plugin* rejector = nullptr;  // that gave the message; null: no single plugin
+  bool failed = false;               // with an error
+  // Whether only `subset` (ascending) is tried, and the words for the other nodes.
+  bool has_subset = false;
+  std::vector<NodeId> subset;
+  std::string subset_message;
+};
+
 struct AttemptResult {
   enum class Outcome : uint8_t { kFound, kUnschedulable, kError };
   Outcome outcome = Outcome::kUnschedulable;
@@ -117,6 +130,15 @@ class KubeCycle {
   // unless it changed or a plugin of Reach::kCluster has to be asked.
   AttemptResult Schedule(Profile* profile, const PodContext& pod, bool wants_message,
                          AttemptDetail* detail);
+
+  // Asks all plugins about all nodes, decides nothing, and leaves the cluster and later attempts as
+  // they are: PreFilter, and then every Filter plugin that does not skip about every available node
+  // of the subset, rather than up to the first that rejects it. `tell` gets each rejection, with
+  // its words, in the state of the cluster in which it holds (nominated pods of the node included);
+  // the nodes come in order of addition. REQUIRES: a profile without restrictions.
+  // O(nodes x filters).
+  FilterSurvey Survey(Profile* profile, const PodContext& pod,
+                      absl::FunctionRef<void(const NodeStatus&)> tell);
 
   // The index into node_order() at which the next search begins.
   size_t start() const { return start_; }
