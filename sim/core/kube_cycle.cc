@@ -805,6 +805,7 @@ FilterSurvey KubeCycle::Survey(Profile* profile, const PodContext& pod,
   survey.has_subset = a->has_subset;
   if (a->has_subset) {
     survey.subset = a->subset;
+    survey.naming = a->naming;
     survey.subset_message = SubsetText(*a);
   }
   const AttemptFilters& filters = a->Filters(cluster_, nominator_);

@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/job_table.h"
@@ -99,6 +99,7 @@ struct FilterSurvey {
   bool has_subset = false;
   std::vector<NodeId> subset;
   std::string subset_message;
+  std::vector<const Plugin*> naming;  // that named the subset
 };
 
 struct AttemptResult {
