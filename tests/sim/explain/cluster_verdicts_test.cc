@@ -91,6 +91,34 @@ TEST(ExplainVerdictsTest, NodeAffinity) {
             "Exists");
 }
 
+// What a node with the labels a=1, b=2 lacks.
+TEST(ExplainVerdictsTest, UnmetSelectorsAndTerms) {
+  constexpr char kA2[] = "{matchExpressions: [{key: a, operator: In, values: [\"2\"]}]}";
+  constexpr char kB2[] = "{matchExpressions: [{key: b, operator: In, values: [\"2\"]}]}";
+  const auto unmet = [](absl::string_view spec) {
+    return RejectionOf(absl::StrCat(NodeYaml("n-1", "pods: 1", "", "a: \"1\", b: \"2\""),
+                                    PodYaml("p", WithSpec(spec))));
+  };
+  const auto terms = [](absl::string_view list) {
+    return absl::StrCat(
+        "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+        "{nodeSelectorTerms: [",
+        list, "]}}}");
+  };
+  const auto wants = [](absl::string_view what) {
+    return absl::StrCat(
+        "1 node (n-1): node(s) didn't match Pod's node affinity/selector: the pod wants ", what);
+  };
+  EXPECT_EQ(unmet("nodeSelector: {a: \"1\", b: \"2\"}"), kTaken);
+  EXPECT_EQ(unmet("nodeSelector: {c: \"3\", a: \"2\", b: \"2\"}"), wants("a=2, c=3"));
+  EXPECT_EQ(unmet(terms(absl::StrCat(kA2, ", ", kB2))), kTaken);
+  EXPECT_EQ(unmet(terms(kA2)), wants("a In [2]"));
+  EXPECT_EQ(unmet(terms("{matchExpressions: [{key: a, operator: In, values: [\"2\"]}, {key: c, "
+                        "operator: Exists}]}, {matchExpressions: [{key: d, operator: Exists}]}")),
+            wants("a In [2] and c Exists, or d Exists"));
+  EXPECT_EQ(unmet(absl::StrCat("nodeSelector: {a: \"1\"}, ", terms(kB2))), kTaken);
+}
+
 std::string OnlyOn(absl::string_view field_values) {
   return absl::StrCat(
       "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
