@@ -15,7 +15,6 @@
 #include "model/kube/selectors_of.h"
 #include "model/kube/spec_of_node.h"
 #include "model/pod_constraints.h"
-#include "model/used_ports.h"
 #include "tests/model/kube/manifests.h"
 #include "tests/sim/explain/cluster_rig.h"
 #include "tests/testing/data_text.h"
@@ -157,18 +156,6 @@ TEST(HostPortsTest, OfContainersAndSidecarsOnly) {
   EXPECT_THAT(HostPortsOf(SpecOf("hostNetwork: true, containers: [{name: a, ports: "
                                  "[{containerPort: 80}]}]")),
               IsEmpty());
-}
-
-// nodeports/node_ports_test.go: addresses overlap with 0.0.0.0, protocols do not.
-TEST(HostPortsTest, Conflicts) {
-  const HostPort everywhere = {"0.0.0.0", "TCP", 80};
-  const HostPort here = {"127.0.0.1", "TCP", 80};
-  EXPECT_TRUE(PortsConflict(everywhere, everywhere));
-  EXPECT_TRUE(PortsConflict(everywhere, here));
-  EXPECT_TRUE(PortsConflict(here, everywhere));
-  EXPECT_FALSE(PortsConflict(here, {"127.0.0.2", "TCP", 80}));
-  EXPECT_FALSE(PortsConflict(everywhere, {"0.0.0.0", "UDP", 80}));
-  EXPECT_FALSE(PortsConflict(everywhere, {"0.0.0.0", "TCP", 81}));
 }
 
 // Whether the node with the label memory=40 meets one requirement of an affinity.
