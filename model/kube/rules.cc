@@ -1,9 +1,7 @@
 #include "model/kube/rules.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
-#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -57,23 +55,30 @@ bool MeetsField(const kube::SelectorRequirement& requirement, const std::string&
   return requirement.operator_() == "NotIn" && requirement.values(0) != node;
 }
 
-// The requirements of a term that the node does not meet.
-std::vector<std::string> UnmetOfTerm(const kube::NodeSelectorTerm& term, const kube::Node& node) {
-  std::vector<std::string> unmet;
-  for (const kube::SelectorRequirement& requirement : term.match_expressions()) {
-    if (!MeetsRequirement(requirement, node.metadata().labels(), true)) {
-      unmet.push_back(RequirementText(requirement));
-    }
+// A term without any requirement matches nothing.
+bool MeetsTerm(const kube::NodeSelectorTerm& term, const kube::Node& node) {
+  if (term.match_expressions().empty() && term.match_fields().empty()) return false;
+  const auto& labels = term.match_expressions();
+  const auto& fields = term.match_fields();
+  return std::all_of(labels.begin(), labels.end(),
+                     [&node](const auto& requirement) {
+                       return MeetsRequirement(requirement, node.metadata().labels(), true);
+                     }) &&
+         std::all_of(fields.begin(), fields.end(), [&node](const auto& requirement) {
+           return MeetsField(requirement, node.metadata().name());
+         });
+}
+
+// "node-pool In [a, b]"
+std::string RequirementText(const kube::SelectorRequirement& requirement) {
+  std::string text = absl::StrCat(requirement.key(), " ", requirement.operator_());
+  const std::string& op = requirement.operator_();
+  if (op == "In" || op == "NotIn") {
+    absl::StrAppend(&text, " [", absl::StrJoin(requirement.values(), ", "), "]");
+  } else if (!requirement.values().empty()) {
+    absl::StrAppend(&text, " ", absl::StrJoin(requirement.values(), ", "));
   }
-  for (const kube::SelectorRequirement& requirement : term.match_fields()) {
-    if (!MeetsField(requirement, node.metadata().name())) {
-      unmet.push_back(RequirementText(requirement));
-    }
-  }
-  if (term.match_expressions().empty() && term.match_fields().empty()) {
-    unmet.push_back("an empty term");
-  }
-  return unmet;
+  return text;
 }
 
 }  // namespace
@@ -105,10 +110,6 @@ KubeAmounts CountedAmounts(const KubeQuantities& quantities) {
     if (IsCountedResource(resource)) amounts[resource] = ToAmount(resource, quantity);
   }
   return amounts;
-}
-
-KubeAmounts RequestOfPod(const kube::PodSpec& spec) {
-  return CountedAmounts(QuantitiesOfPod(spec));
 }
 
 KubeAmounts AllocatableOfNode(const kube::NodeStatus& status) {
@@ -159,8 +160,8 @@ std::string ShortAmountText(const std::string& resource, int64_t amount, bool ro
 
 // --- Host ports ---
 
-std::vector<KubeHostPort> HostPortsOf(const kube::PodSpec& spec) {
-  std::vector<KubeHostPort> ports;
+std::vector<HostPort> HostPortsOf(const kube::PodSpec& spec) {
+  std::vector<HostPort> ports;
   for (const kube::Container& container : spec.containers()) {
     AddHostPorts(container, &ports);
   }
@@ -170,8 +171,8 @@ std::vector<KubeHostPort> HostPortsOf(const kube::PodSpec& spec) {
   return ports;
 }
 
-std::string HostPortText(const KubeHostPort& port) {
-  const std::string ip = port.ip == KubeHostPort().ip ? "" : absl::StrCat(port.ip, ":");
+std::string HostPortText(const HostPort& port) {
+  const std::string ip = port.ip == HostPort().ip ? "" : absl::StrCat(port.ip, ":");
   return absl::StrCat(ip, port.port, "/", port.protocol);
 }
 
@@ -191,85 +192,7 @@ bool SelectsLabels(const kube::LabelSelector& selector, const KubeTexts& labels)
 bool SelectsNode(const kube::NodeSelector& selector, const kube::Node& node) {
   const auto& terms = selector.node_selector_terms();
   return std::any_of(terms.begin(), terms.end(),
-                     [&node](const auto& term) { return UnmetOfTerm(term, node).empty(); });
-}
-
-bool MeetsNodeAffinity(const kube::PodSpec& spec, const kube::Node& node,
-                       std::vector<std::string>* unmet) {
-  std::vector<std::string> lacking;
-  for (const auto& [key, value] : SortedTexts(spec.node_selector())) {
-    const auto found = node.metadata().labels().find(key);
-    if (found == node.metadata().labels().end() || found->second != value) {
-      lacking.push_back(absl::StrCat(key, "=", value));
-    }
-  }
-  const kube::NodeAffinity& affinity = spec.affinity().node_affinity();
-  const auto& required = affinity.required_during_scheduling_ignored_during_execution();
-  const bool has_required = affinity.has_required_during_scheduling_ignored_during_execution();
-  if (has_required && !SelectsNode(required, node)) {
-    std::vector<std::string> terms;
-    for (const kube::NodeSelectorTerm& term : required.node_selector_terms()) {
-      terms.push_back(absl::StrJoin(UnmetOfTerm(term, node), " and "));
-    }
-    lacking.push_back(terms.empty() ? std::string("an affinity without terms")
-                                    : absl::StrJoin(terms, ", or "));
-  }
-  const bool meets = lacking.empty();
-  if (unmet != nullptr) *unmet = std::move(lacking);
-  return meets;
-}
-
-std::vector<std::string> NamedNodes(const kube::PodSpec& spec, bool* restricted) {
-  const auto& terms = spec.affinity()
-                          .node_affinity()
-                          .required_during_scheduling_ignored_during_execution()
-                          .node_selector_terms();
-  std::set<std::string> names;
-  for (const kube::NodeSelectorTerm& term : terms) {
-    bool names_some = false;
-    std::set<std::string> of_term;
-    for (const kube::SelectorRequirement& field : term.match_fields()) {
-      if (field.key() != "metadata.name" || field.operator_() != "In") continue;
-      std::set<std::string> values(field.values().begin(), field.values().end());
-      if (names_some) {
-        std::set<std::string> both;
-        std::set_intersection(of_term.begin(), of_term.end(), values.begin(), values.end(),
-                              std::inserter(both, both.end()));
-        values.swap(both);
-      }
-      of_term.swap(values);
-      names_some = true;
-    }
-    if (!names_some) {
-      *restricted = false;
-      return {};
-    }
-    names.insert(of_term.begin(), of_term.end());
-  }
-  *restricted = !terms.empty();
-  return std::vector<std::string>(names.begin(), names.end());
-}
-
-std::string RequirementText(const kube::SelectorRequirement& requirement) {
-  std::string text = absl::StrCat(requirement.key(), " ", requirement.operator_());
-  const std::string& op = requirement.operator_();
-  if (op == "In" || op == "NotIn") {
-    absl::StrAppend(&text, " [", absl::StrJoin(requirement.values(), ", "), "]");
-  } else if (!requirement.values().empty()) {
-    absl::StrAppend(&text, " ", absl::StrJoin(requirement.values(), ", "));
-  }
-  return text;
-}
-
-std::string SelectorText(const kube::LabelSelector& selector) {
-  std::vector<std::string> parts;
-  for (const auto& [key, value] : SortedTexts(selector.match_labels())) {
-    parts.push_back(absl::StrCat(key, "=", value));
-  }
-  for (const kube::SelectorRequirement& requirement : selector.match_expressions()) {
-    parts.push_back(RequirementText(requirement));
-  }
-  return parts.empty() ? std::string("everything") : absl::StrJoin(parts, ", ");
+                     [&node](const auto& term) { return MeetsTerm(term, node); });
 }
 
 std::string NodeSelectorText(const kube::NodeSelector& selector) {
@@ -286,28 +209,6 @@ std::string NodeSelectorText(const kube::NodeSelector& selector) {
     terms.push_back(absl::StrJoin(parts, " and "));
   }
   return terms.empty() ? std::string("no node") : absl::StrJoin(terms, ", or ");
-}
-
-// --- Taints ---
-
-bool ToleratesTaint(const kube::PodSpec& spec, const kube::Taint& taint) {
-  const auto& tolerations = spec.tolerations();
-  return std::any_of(tolerations.begin(), tolerations.end(), [&taint](const kube::Toleration& t) {
-    if (!t.effect().empty() && t.effect() != taint.effect()) return false;
-    if (!t.key().empty() && t.key() != taint.key()) return false;
-    if (t.operator_() == "Exists") return true;
-    return (t.operator_().empty() || t.operator_() == "Equal") && t.value() == taint.value();
-  });
-}
-
-std::vector<const kube::Taint*> UntoleratedTaints(const kube::PodSpec& spec,
-                                                  const kube::Node& node) {
-  std::vector<const kube::Taint*> untolerated;
-  for (const kube::Taint& taint : node.spec().taints()) {
-    const bool repels = taint.effect() == "NoSchedule" || taint.effect() == "NoExecute";
-    if (repels && !ToleratesTaint(spec, taint)) untolerated.push_back(&taint);
-  }
-  return untolerated;
 }
 
 }  // namespace drasim

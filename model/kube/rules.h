@@ -1,5 +1,5 @@
 // Rules of kube-scheduler as pure functions over Kubernetes objects: amounts, host ports,
-// selectors, taints (release 1.34). Requests are taken as the API server gives them out
+// selectors (release 1.34). Requests are taken as the API server gives them out
 // (api_defaults.h).
 #ifndef DRASIM_MODEL_KUBE_RULES_H_
 #define DRASIM_MODEL_KUBE_RULES_H_
@@ -40,9 +40,6 @@ bool IsExtendedResource(absl::string_view resource);
 // The counted part of exact amounts, rounded up.
 KubeAmounts CountedAmounts(const KubeQuantities& quantities);
 
-// The counted part of the requests of a pod that no node runs yet (requests.h).
-KubeAmounts RequestOfPod(const proto::kube::PodSpec& spec);
-
 // The node's allocatable amounts, "pods" included; its capacity when it has no allocatable ones.
 KubeAmounts AllocatableOfNode(const proto::kube::NodeStatus& status);
 
@@ -58,11 +55,10 @@ std::string ShortAmountText(const std::string& resource, int64_t amount, bool ro
 
 // --- Host ports ---
 
-using KubeHostPort = HostPort;
 // The host ports of containers and sidecars.
-std::vector<KubeHostPort> HostPortsOf(const proto::kube::PodSpec& spec);
+std::vector<HostPort> HostPortsOf(const proto::kube::PodSpec& spec);
 // "8080/TCP"
-std::string HostPortText(const KubeHostPort& port);
+std::string HostPortText(const HostPort& port);
 
 // --- Selectors ---
 
@@ -72,29 +68,8 @@ bool SelectsLabels(const proto::kube::LabelSelector& selector, const KubeTexts& 
 // Terms are alternatives; a term without any requirement matches nothing.
 bool SelectsNode(const proto::kube::NodeSelector& selector, const proto::kube::Node& node);
 
-// Whether the node meets nodeSelector and the required node affinity. `unmet`, unless null, gets
-// the pairs of nodeSelector and the requirements of the affinity that it does not meet.
-bool MeetsNodeAffinity(const proto::kube::PodSpec& spec, const proto::kube::Node& node,
-                       std::vector<std::string>* unmet);
-
-// The names to which every term of the required affinity restricts the pod (matchFields
-// metadata.name In), as DaemonSets do; ascending. `*restricted` is false when some term does not.
-std::vector<std::string> NamedNodes(const proto::kube::PodSpec& spec, bool* restricted);
-
-// "node-pool In [a, b]"
-std::string RequirementText(const proto::kube::SelectorRequirement& requirement);
-// "app=web, tier In [a]"; "everything" for an empty selector.
-std::string SelectorText(const proto::kube::LabelSelector& selector);
 // "node gpu-1", "zone In [a] and gpu Exists, or disk In [ssd]"
 std::string NodeSelectorText(const proto::kube::NodeSelector& selector);
-
-// --- Taints ---
-
-bool ToleratesTaint(const proto::kube::PodSpec& spec, const proto::kube::Taint& taint);
-// The taints with the effect NoSchedule or NoExecute that the pod does not tolerate. kube-scheduler
-// names the first.
-std::vector<const proto::kube::Taint*> UntoleratedTaints(const proto::kube::PodSpec& spec,
-                                                         const proto::kube::Node& node);
 
 }  // namespace drasim
 

@@ -132,17 +132,22 @@ void InterPodAffinity::Build(const PodShape& shape, const ClusterState& cluster,
   }
 }
 
+bool InterPodAffinity::Means(const AffinityTerm& term, const PodIdentity& pod) const {
+  if (pod.ns.empty() || !Selects(term.selector, pod.labels)) return false;
+  const auto ns = std::lower_bound(
+      namespaces_.begin(), namespaces_.end(), pod.ns,
+      [](const NamespaceObject& object, const std::string& name) { return object.name < name; });
+  const bool known = ns != namespaces_.end() && ns->name == pod.ns;
+  return NamesNamespace(term, pod.ns, known ? ns->labels : Labels());
+}
+
 void InterPodAffinity::Consider(const CarriedTerm& carried, const PodShape& shape,
                                 const ClusterState& cluster, Plan* plan) const {
   const AffinityTerm& term = carried.term;
   const PodIdentity& pod = shape.identity;
   if (pod.ns.empty() || !Selects(term.selector, pod.labels)) return;
   plan->of_namespaces |= ReadsNamespace(term);
-  const auto ns = std::lower_bound(
-      namespaces_.begin(), namespaces_.end(), pod.ns,
-      [](const NamespaceObject& object, const std::string& name) { return object.name < name; });
-  const bool known = ns != namespaces_.end() && ns->name == pod.ns;
-  if (!NamesNamespace(term, pod.ns, known ? ns->labels : Labels())) return;
+  if (!Means(term, pod)) return;
   const DomainCounts* const counts = &cluster.pod_counts().domains(carried.domains);
   switch (carried.kind) {
     case CarriedTerm::Kind::kAffinity:
@@ -243,6 +248,32 @@ void InterPodAffinity::Filter(const PodContext&, const ClusterState&,
   };
   for (const DomainCounts* const counts : plan.anti_affinity) reject(*counts, kAntiAffinity);
   for (const DomainCounts* const counts : plan.against) reject(*counts, kExistingAntiAffinity);
+}
+
+bool InterPodAffinity::LacksPodsFor(size_t term, NodeId node) const {
+  const DomainCounts& counts = *plan_->affinity[term];
+  return counts.sums()[counts.domain_of(node)] == 0;
+}
+
+std::vector<InterPodAffinity::Conflict> InterPodAffinity::Conflicts(
+    const PodContext& pod, const ClusterState& cluster) const {
+  PlanOf(pod, cluster);  // reads the namespaces
+  std::vector<PodCountRule> own;
+  for (const AffinityTerm& term : pod.shape->topology.anti_affinity) own.push_back(RuleOf({term}));
+  std::vector<Conflict> conflicts;
+  for (uint32_t i = 0; i < cluster.node_count(); ++i) {
+    for (const PodId resident : cluster.pods_on(NodeId(i))) {
+      const PodShape& other = cluster.pod_shape(resident);
+      for (size_t t = 0; t < own.size(); ++t) {
+        if (!Counts(own[t], other.identity)) continue;
+        conflicts.push_back({&pod.shape->topology.anti_affinity[t], resident, false});
+      }
+      for (const AffinityTerm& term : other.topology.anti_affinity) {
+        if (Means(term, pod.shape->identity)) conflicts.push_back({&term, resident, true});
+      }
+    }
+  }
+  return conflicts;
 }
 
 bool InterPodAffinity::IsResolvable(const PodContext&, const ClusterState&, NodeId,

@@ -59,6 +59,20 @@ class InterPodAffinity : public PreFilterPlugin, public FilterPlugin, public Sco
              absl::Span<int64_t> scores) override;
   void NormalizeScore(absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) const override;
 
+  // For explanations, in the state of the last Filter. REQUIRES: PreFilter did not skip.
+  // Whether the node's domain lacks a pod that matches all required terms; the node has the label
+  // of that term. (The first pod of a group may come in spite of it.)
+  bool LacksPodsFor(size_t term, NodeId node) const;
+  // A resident pod that keeps nodes of its domain from the pod, and the required anti-affinity term
+  // that says so: the pod's own (`theirs` false), or the resident's.
+  struct Conflict {
+    const AffinityTerm* term = nullptr;  // valid as long as shapes are only added
+    PodId resident;
+    bool theirs = false;
+  };
+  // All of them, by node, in the nodes' orders of pods. O(residents x terms).
+  std::vector<Conflict> Conflicts(const PodContext& pod, const ClusterState& cluster) const;
+
  private:
   // What each pod of a column adds to the score of its domain.
   struct Weighted {
@@ -83,6 +97,8 @@ class InterPodAffinity : public PreFilterPlugin, public FilterPlugin, public Sco
   void Build(const PodShape& shape, const ClusterState& cluster, Plan* plan) const;
   void Consider(const CarriedTerm& carried, const PodShape& shape, const ClusterState& cluster,
                 Plan* plan) const;
+  // Whether a term that another pod carries means this one.
+  bool Means(const AffinityTerm& term, const PodIdentity& pod) const;
   PodCountRule RuleOf(const std::vector<AffinityTerm>& terms) const;
 
   const InterPodAffinityArgs args_;

@@ -287,6 +287,25 @@ void PodTopologySpread::Filter(const PodContext&, const ClusterState&,
   }
 }
 
+std::vector<PodTopologySpread::Shortfall> PodTopologySpread::ShortfallsOn(NodeId node) const {
+  std::vector<Shortfall> shortfalls;
+  for (size_t c = 0; c < plan_->hard.size(); ++c) {
+    const Constraint& constraint = plan_->hard[c];
+    const uint32_t domain = constraint.counts->domain_of(node);
+    Shortfall shortfall;
+    shortfall.rule = &constraint.rule;
+    shortfall.lacks_key = domain == 0;
+    if (domain != 0) {
+      shortfall.pods = SumOf(constraint, c, domain);
+      shortfall.fewest = LeastOf(constraint, c);
+      shortfall.skew = shortfall.pods + (constraint.counts_own ? 1 : 0) - shortfall.fewest;
+      if (shortfall.skew <= constraint.rule.max_skew) continue;
+    }
+    shortfalls.push_back(shortfall);
+  }
+  return shortfalls;
+}
+
 bool PodTopologySpread::IsResolvable(const PodContext&, const ClusterState&, NodeId,
                                      ReasonIndex local) const {
   return local == kSkewed;

@@ -62,6 +62,17 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
              absl::Span<int64_t> scores) override;
   void NormalizeScore(absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) const override;
 
+  // Why the constraints of the attempt's pod reject a node: one for each that does, in their order.
+  struct Shortfall {
+    const SpreadConstraint* rule = nullptr;
+    bool lacks_key = false;  // the node has no such label; the amounts do not count then
+    int64_t pods = 0;        // in the node's domain
+    int64_t fewest = 0;      // in any domain
+    int64_t skew = 0;        // with the pod
+  };
+  // In the state of the last Filter, for explanations. REQUIRES: PreFilter did not skip.
+  std::vector<Shortfall> ShortfallsOn(NodeId node) const;
+
  private:
   // A constraint of a shape, with its counts in the cluster.
   struct Constraint {

@@ -78,7 +78,7 @@ absl::Status ExplainLedger(const ParsedFlags& flags, const std::string& pod, Out
 absl::Status ExplainCommand(const ParsedFlags& flags) {
   const OutputFormat format = FormatOf(flags);
   const std::string pod = flags.GetOr("pod", "");
-  if (pod.empty()) {
+  if (pod.empty() && (flags.Has("pod") || !flags.Has("cluster"))) {
     return absl::InvalidArgumentError(
         "explain needs --pod NAMESPACE/NAME, or NAME in the namespace default; the name of a gang "
         "stands for its pods");

@@ -65,16 +65,19 @@ ReasonIndex AttemptFilters::JudgeOnce(NodeId node) const {
   return kFits;
 }
 
+void AttemptFilters::AddNominees(NodeId node) const {
+  for (const PodId other : nominator_->On(node)) {
+    // A nominee on its node already is about to lose the nomination.
+    if (!IsNominee(other) || cluster_->pod_phase(other) != PodPhase::kPending) continue;
+    if (AddNominee(other, node)) OnPodAdded(other, node);
+  }
+}
+
 ReasonIndex AttemptFilters::Judge(NodeId node, NodeStatus* why) const {
   if (HasNominees(node)) {
-    const absl::Span<const PodId> list = nominator_->On(node);
     cluster_->BeginWhatIf();
     BeginTrial();
-    for (const PodId other : list) {
-      // A nominee on its node already is about to lose the nomination.
-      if (!IsNominee(other) || cluster_->pod_phase(other) != PodPhase::kPending) continue;
-      if (AddNominee(other, node)) OnPodAdded(other, node);
-    }
+    AddNominees(node);
     const ReasonIndex verdict = JudgeOnce(node);
     if (verdict != kFits) *why = StatusOf(node, verdict);
     EndTrial();
@@ -84,6 +87,30 @@ ReasonIndex AttemptFilters::Judge(NodeId node, NodeStatus* why) const {
   const ReasonIndex verdict = JudgeOnce(node);
   if (verdict != kFits) *why = StatusOf(node, verdict);
   return verdict;
+}
+
+void AttemptFilters::JudgeAll(NodeId node, absl::FunctionRef<void(const NodeStatus&)> tell) const {
+  std::vector<bool> told(asked_.size());
+  const auto ask = [&] {
+    for (size_t f = 0; f < asked_.size(); ++f) {
+      if (told[f]) continue;
+      ReasonIndex verdict = kFits;
+      asked_[f].plugin->Filter(pod_, *cluster_, absl::MakeConstSpan(&node, 1),
+                               absl::MakeSpan(&verdict, 1));
+      if (verdict == kFits) continue;
+      told[f] = true;
+      tell(StatusOf(node, static_cast<ReasonIndex>(asked_[f].reason_base + verdict)));
+    }
+  };
+  if (HasNominees(node)) {
+    cluster_->BeginWhatIf();
+    BeginTrial();
+    AddNominees(node);
+    ask();
+    EndTrial();
+    cluster_->Rollback();
+  }
+  ask();
 }
 
 const Profile::FilterEntry& AttemptFilters::FilterOf(ReasonIndex reason) const {

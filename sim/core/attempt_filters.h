@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "policies/framework/plugin.h"
@@ -30,6 +31,9 @@ class AttemptFilters {
   // The reason of the first filter that rejects the node, with nominees and without them; kFits if
   // none does. `why` is set then (its texts, if they are wanted).
   ReasonIndex Judge(NodeId node, NodeStatus* why) const;
+  // Tells of every filter that rejects the node, with nominees or else without them, each once and
+  // in the state in which it does. Those with nominees go first, else in order.
+  void JudgeAll(NodeId node, absl::FunctionRef<void(const NodeStatus&)> tell) const;
   // What a reason of the profile means for the node, in the state in which it was given.
   NodeStatus StatusOf(NodeId node, ReasonIndex reason) const;
   bool IsResolvable(NodeId node, ReasonIndex reason) const;
@@ -43,6 +47,7 @@ class AttemptFilters {
  private:
   bool IsNominee(PodId other) const;
   bool AddNominee(PodId other, NodeId node) const;
+  void AddNominees(NodeId node) const;
   ReasonIndex JudgeOnce(NodeId node) const;
   const Profile::FilterEntry& FilterOf(ReasonIndex reason) const;
 

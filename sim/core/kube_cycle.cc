@@ -892,6 +892,38 @@ AttemptResult KubeCycle::Schedule(Profile* profile, const PodContext& pod, bool 
   return std::move(a->result);
 }
 
+FilterSurvey KubeCycle::Survey(Profile* profile, const PodContext& pod,
+                               absl::FunctionRef<void(const NodeStatus&)> tell) {
+  DRASIM_CHECK(profile->restrictions().empty());
+  Attempt* const a = attempt_.get();
+  a->Begin(&StateOf(profile), pod, /*message=*/true, nullptr);
+  FilterSurvey survey;
+  if (!RunPreFilters(a)) {
+    survey.failed = a->result.outcome == AttemptResult::Outcome::kError;
+    if (survey.failed) {
+      survey.message = a->result.message;
+    } else {
+      survey.message = a->pre_rejection->reasons[0];
+      survey.rejector = a->pre_rejection->plugin;
+    }
+    return survey;
+  }
+  survey.has_subset = a->has_subset;
+  if (a->has_subset) {
+    survey.subset = a->subset;
+    survey.naming = a->naming;
+    survey.subset_message = SubsetText(*a);
+  }
+  const AttemptFilters& filters = a->Filters(cluster_, nominator_);
+  for (uint32_t i = 0; i < cluster_->node_count(); ++i) {
+    const NodeId node(i);
+    if (!cluster_->node(node).available) continue;
+    if (a->has_subset && !std::binary_search(a->subset.begin(), a->subset.end(), node)) continue;
+    filters.JudgeAll(node, tell);
+  }
+  return survey;
+}
+
 void KubeCycle::TellFeasible(Attempt* a) {
   if (a->feasible.size() < 2) return;
   std::vector<NodeId> ascending;

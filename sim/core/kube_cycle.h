@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
@@ -89,6 +90,19 @@ struct AttemptDetail {
   std::vector<NodeId> best_candidates;
 };
 
+// What PreFilter says of a pod, for explanations that ask about all nodes.
+struct FilterSurvey {
+  // Why the pod is not tried on any node, in upstream's words; empty: it is tried.
+  std::string message;
+  const Plugin* rejector = nullptr;  // that gave the message; null: no single plugin
+  bool failed = false;               // with an error
+  // Whether only `subset` (ascending) is tried, and the words for the other nodes.
+  bool has_subset = false;
+  std::vector<NodeId> subset;
+  std::string subset_message;
+  std::vector<const Plugin*> naming;  // that named the subset
+};
+
 struct AttemptResult {
   enum class Outcome : uint8_t { kFound, kUnschedulable, kError };
   Outcome outcome = Outcome::kUnschedulable;
@@ -129,6 +143,15 @@ class KubeCycle {
   // Lets the first extender that binds and is interested bind the pod. Ok, too, if there is none;
   // the scheduler binds it then. Adds to `waits`.
   absl::Status BindByExtender(PodId pod, NodeId node, int64_t* waits);
+
+  // Asks all plugins about all nodes, decides nothing, and leaves the cluster and later attempts as
+  // they are: PreFilter, and then every Filter plugin that does not skip about every available node
+  // of the subset, rather than up to the first that rejects it. `tell` gets each rejection, with
+  // its words, in the state of the cluster in which it holds (nominated pods of the node included);
+  // the nodes come in order of addition. REQUIRES: a profile without restrictions.
+  // O(nodes x filters).
+  FilterSurvey Survey(Profile* profile, const PodContext& pod,
+                      absl::FunctionRef<void(const NodeStatus&)> tell);
 
   // The index into node_order() at which the next search begins.
   size_t start() const { return start_; }

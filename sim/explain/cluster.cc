@@ -4,6 +4,7 @@
 #include "sim/explain/cluster.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -17,11 +18,12 @@
 #include "model/text/did_you_mean.h"
 #include "sim/explain/cluster_claims.h"
 #include "sim/explain/cluster_dump.h"
-#include "sim/explain/cluster_filters.h"
 #include "sim/explain/cluster_groups.h"
+#include "sim/explain/cluster_pending.h"
 #include "sim/explain/cluster_remedies.h"
 #include "sim/explain/cluster_report.h"
 #include "sim/explain/cluster_scheduled.h"
+#include "sim/explain/cluster_verdicts.h"
 
 namespace drasim {
 namespace {
@@ -30,6 +32,25 @@ namespace kube = ::drasim::proto::kube;
 
 constexpr size_t kMostHelps = 3;
 constexpr size_t kMostGroupsWithHolders = 2;
+
+// The event that would make nodes do that a plugin rejects, if one can happen without a user.
+struct AwaitedByPlugin {
+  absl::string_view plugin;
+  const char* who;
+  const char* what;
+};
+constexpr AwaitedByPlugin kAwaited[] = {
+    {"NodeUnschedulable", "a node", "to be uncordoned"},
+    {"TaintToleration", "a node", "to lose its taint"},
+    {"NodeAffinity", "a node", "that meets its node affinity and selector to be added or labelled"},
+    {"NodePorts", "pods", "that use its host ports to end"},
+    {"VolumeRestrictions", "pods", "that use its volumes to end"},
+    {"NodeVolumeLimits", "pods", "that have volumes attached to end, or nodes to be added"},
+    {"VolumeBinding", "a node", "that its volumes can be used on"},
+    {"VolumeZone", "a node", "in the zone of its volumes"},
+    {"PodTopologySpread", "pods", "that its topology spread counts to come or go elsewhere"},
+    {kClaimPlugin, "a node", "that suits its claims"},
+};
 
 // The volumes that can keep a pod from nodes.
 std::vector<std::string> VolumesOf(const DumpPod& pod) {
@@ -70,18 +91,19 @@ absl::Status UnknownPod(const ClusterDump& dump, const std::string& wanted) {
 
 class ClusterExplainer {
  public:
-  ClusterExplainer(const ClusterDump& dump, const DumpPod& pod)
-      : dump_(dump), pod_(pod), filters_(dump, pod), claims_(dump, pod), volumes_(VolumesOf(pod)) {}
+  ClusterExplainer(const ClusterDump& dump, ClusterRules* rules, const DumpPod& pod)
+      : dump_(dump), rules_(*rules), pod_(pod), claims_(dump, pod), volumes_(VolumesOf(pod)) {}
 
   void Explain(ClusterExplanation* explanation) {
     const bool gated = !pod_.spec().scheduling_gates().empty();
     const bool on_nodes = !gated && claims_.obstacle().empty();
-    for (const DumpNode& node : dump_.nodes()) {
-      DumpVerdict& verdict = verdicts_.emplace_back();
-      verdict.node = &node;
-      verdict.rejections = filters_.Check(node);
-      if (!claims_.obstacle().empty()) continue;
-      std::optional<DumpRejection> rejection = claims_.Check(node);
+    PodVerdicts judged = rules_.Judge(pod_);
+    obstacle_ = std::move(judged.obstacle);
+    obstacle_plugin_ = std::move(judged.obstacle_plugin);
+    verdicts_ = std::move(judged.nodes);
+    for (DumpVerdict& verdict : verdicts_) {
+      if (!claims_.obstacle().empty() || !obstacle_.empty()) break;
+      std::optional<DumpRejection> rejection = claims_.Check(*verdict.node);
       if (rejection.has_value()) verdict.rejections.push_back(*std::move(rejection));
     }
     groups_ = GroupVerdicts(verdicts_);
@@ -101,25 +123,28 @@ class ClusterExplainer {
  private:
   std::vector<std::string> Takers() const {
     std::vector<std::string> names;
-    if (!filters_.pre_filter_rejection().empty()) return names;
+    if (!obstacle_.empty()) return names;
     for (const DumpVerdict& verdict : verdicts_) {
       if (verdict.rejections.empty()) names.push_back(verdict.node->name());
     }
     return names;
   }
 
+  // Whether the pod has volumes that nothing in the dump judges.
+  bool LeavesVolumes() const { return !volumes_.empty() && !rules_.judges_volumes(); }
+
   // The parts of the pod that nothing here judges: "its volumes"; empty: none.
   std::string Unjudged() const {
     std::vector<std::string> parts;
     if (claims_.has_structured()) parts.push_back("its structured claims");
-    if (!volumes_.empty()) parts.push_back("its volumes");
+    if (LeavesVolumes()) parts.push_back("its volumes");
     return absl::StrJoin(parts, " and ");
   }
   // The same as a sentence without a full stop.
   std::string UnjudgedText() const {
     std::vector<std::string> parts;
     if (claims_.has_structured()) parts.push_back("its structured claims are not judged yet");
-    if (!volumes_.empty()) parts.push_back("its volumes are not looked at");
+    if (LeavesVolumes()) parts.push_back("its volumes are not looked at");
     return absl::StrJoin(parts, " and ");
   }
 
@@ -129,7 +154,7 @@ class ClusterExplainer {
                         ")");
   }
 
-  std::string Message() const { return FitErrorText(verdicts_, filters_.pre_filter_rejection()); }
+  std::string Message() const { return FitErrorText(verdicts_, obstacle_); }
 
   // Notes which nodes would take the pod if `what` did not keep it from all of them.
   void NoteTakers(absl::string_view what, ClusterExplanation* explanation) const {
@@ -204,8 +229,12 @@ class ClusterExplainer {
     explanation->verdict = "unschedulable";
     explanation->summary = "no node takes it";
     explanation->message = Message();
-    if (!filters_.pre_filter_rejection().empty()) {
+    if (!obstacle_.empty()) {
       explanation->groups.clear();
+      if (absl::StartsWith(obstacle_plugin_, "Volume")) {
+        explanation->waits_for.push_back(
+            {"the volumes of the pod", "to be there, bound and free for it"});
+      }
       return;
     }
     const std::vector<Remedy> remedies = FindRemedies(pod_, verdicts_, false);
@@ -255,7 +284,7 @@ class ClusterExplainer {
     for (const VerdictGroup& group : groups_) {
       if (shown == kMostGroupsWithHolders) break;
       const DumpVerdict& verdict = ShownNode(group, remedies);
-      std::vector<HolderList> lists = group.shown.filter == KubeFilter::kDynamicResources
+      std::vector<HolderList> lists = group.shown.plugin == kClaimPlugin
                                           ? claims_.HoldersOn(NodesOfGroup(group, verdict))
                                           : HoldersOfNode(verdict);
       if (!lists.empty()) ++shown;
@@ -276,24 +305,12 @@ class ClusterExplainer {
 
   // The event that would make the nodes of a group do, if one can happen without a user.
   static AwaitedAct AwaitedOf(const RejectedGroup& group) {
-    switch (group.filter) {
-      case KubeFilter::kNodeUnschedulable:
-        return {"a node", "to be uncordoned"};
-      case KubeFilter::kTaintToleration:
-        return {"a node", "to lose its taint"};
-      case KubeFilter::kNodeAffinity:
-        return {"a node", "that meets its node affinity and selector to be added or labelled"};
-      case KubeFilter::kDynamicResources:
-        return {"a node", "that suits its claims"};
-      case KubeFilter::kNodePorts:
-        return {"pods", "that use its host ports to end"};
-      case KubeFilter::kPodTopologySpread:
-        return {"pods", "that its topology spread counts to come or go elsewhere"};
-      case KubeFilter::kInterPodAffinity:
-        return group.lacks_pods ? AwaitedAct{"a pod", "that it wants to be near to run"}
-                                : AwaitedAct{"pods", "that it must not be near to end"};
-      case KubeFilter::kNodeResourcesFit:
-        break;
+    if (group.plugin == "InterPodAffinity") {
+      return group.lacks_pods ? AwaitedAct{"a pod", "that it wants to be near to run"}
+                              : AwaitedAct{"pods", "that it must not be near to end"};
+    }
+    for (const AwaitedByPlugin& known : kAwaited) {
+      if (known.plugin == group.plugin) return {known.who, known.what};
     }
     std::vector<std::string> wanted;
     for (const LackInGroup& lack : group.lacks) {
@@ -308,7 +325,7 @@ class ClusterExplainer {
     return std::any_of(group.nodes.begin(), group.nodes.end(), [&group](const DumpVerdict* node) {
       return std::all_of(node->rejections.begin(), node->rejections.end(),
                          [&group](const DumpRejection& rejection) {
-                           return rejection.filter == group.shown.filter && !rejection.hopeless;
+                           return rejection.plugin == group.shown.plugin && !rejection.hopeless;
                          });
     });
   }
@@ -332,7 +349,7 @@ class ClusterExplainer {
     std::set<std::string> held;  // what some node would have enough of if its pods ended
     bool pinned = false;
     for (const VerdictGroup& group : groups_) {
-      if (group.shown.filter == KubeFilter::kDynamicResources) {
+      if (group.shown.plugin == kClaimPlugin) {
         pinned = pinned || group.nodes.front()->rejections.front().pinned;
       } else if (!IsEnough(group)) {
         continue;
@@ -374,11 +391,16 @@ class ClusterExplainer {
 
   void AddNotes(ClusterExplanation* explanation) const {
     for (std::string& note : claims_.Notes()) explanation->notes.push_back(std::move(note));
-    if (!volumes_.empty()) {
+    if (LeavesVolumes()) {
       explanation->notes.push_back(
           absl::StrCat("volumes are not looked at: ", ShortList(volumes_)));
+    } else if (!volumes_.empty() && !rules_.knows_volume_limits()) {
+      explanation->notes.push_back(
+          "the dump has no CSINode, so limits on attached volumes are not known (kubectl get "
+          "csinodes)");
     }
-    if (!filters_.doubt().empty()) explanation->notes.push_back(filters_.doubt());
+    std::string doubt = rules_.DoubtAbout(pod_);
+    if (!doubt.empty()) explanation->notes.push_back(std::move(doubt));
     const std::string& scheduler = pod_.spec().scheduler_name();
     if (!scheduler.empty() && scheduler != "default-scheduler") {
       explanation->notes.push_back(absl::StrCat("its scheduler is ", scheduler,
@@ -409,19 +431,34 @@ class ClusterExplainer {
           absl::StrCat("all pods of the dump are in the namespace ", *namespaces.begin(),
                        "; if there are others, less is free than it seems (kubectl get -A)"));
     }
-    explanation->not_looked_at = {"volumes", "the scheduler's configuration and extenders",
+    explanation->not_looked_at = {"the scheduler's configuration and extenders",
                                   "resizes of running pods in place"};
+    if (!rules_.judges_volumes()) {
+      explanation->not_looked_at.insert(explanation->not_looked_at.begin(), "volumes");
+    }
     if (claims_.has_structured()) explanation->not_looked_at.push_back("structured claims");
   }
 
   const ClusterDump& dump_;
+  ClusterRules& rules_;
   const DumpPod& pod_;
-  DumpFilters filters_;
   DumpClaims claims_;
   std::vector<std::string> volumes_;  // that matter
+  std::string obstacle_;              // see PodVerdicts
+  std::string obstacle_plugin_;
   std::vector<DumpVerdict> verdicts_;
   std::vector<VerdictGroup> groups_;
 };
+
+ClusterExplanation ExplainPod(const ClusterDump& dump, ClusterRules* rules, const DumpPod& pod) {
+  ClusterExplanation explanation;
+  explanation.pod = pod.key;
+  explanation.phase = pod.status().phase().empty() ? "Pending" : pod.status().phase();
+  if (!ExplainPastScheduler(dump, pod, &explanation)) {
+    ClusterExplainer(dump, rules, pod).Explain(&explanation);
+  }
+  return explanation;
+}
 
 }  // namespace
 
@@ -429,15 +466,17 @@ absl::StatusOr<std::string> ExplainCluster(const std::vector<std::string>& paths
                                            const std::string& pod, OutputFormat format,
                                            std::vector<std::string>* warnings) {
   ASSIGN_OR_RETURN(const ClusterDump dump, ClusterDump::Read(paths, warnings));
+  if (pod.empty()) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<ClusterRules> rules, ClusterRules::Make(dump));
+    const PendingReport report = GroupPending(
+        dump, rules.get(), [&](const DumpPod& one) { return ExplainPod(dump, rules.get(), one); });
+    return PendingText(report, format);
+  }
   const std::string key = absl::StrContains(pod, '/') ? pod : KubeKey("", pod);
   const DumpPod* found = dump.FindPod(key);
   if (found == nullptr) return UnknownPod(dump, key);
-  ClusterExplanation explanation;
-  explanation.pod = found->key;
-  explanation.phase = found->status().phase().empty() ? "Pending" : found->status().phase();
-  if (!ExplainPastScheduler(dump, *found, &explanation)) {
-    ClusterExplainer(dump, *found).Explain(&explanation);
-  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<ClusterRules> rules, ClusterRules::Make(dump));
+  const ClusterExplanation explanation = ExplainPod(dump, rules.get(), *found);
   return format == OutputFormat::kJson  ? ClusterExplanationJson(explanation)
          : format == OutputFormat::kCsv ? ClusterExplanationCsv(explanation)
                                         : ClusterExplanationText(explanation);

@@ -13,16 +13,18 @@
 namespace drasim {
 
 // Reads the files (YAML or JSON, plain or .gz; "-" is standard input), all of one cluster, and
-// explains `pod`, which is "NAMESPACE/NAME", or "NAME" in the namespace default: which rule rejects
+// explains `pod`, which is "NAMESPACE/NAME", or "NAME" in the namespace default; empty: all pending
+// pods, equal answers together (cluster_pending.h). Said are which rule rejects
 // which nodes and by how much, what the pod waits for, who holds what it lacks, and what would
 // help. Nodes with the same reason and similar shortfalls are one group. All forms end with a line
 // break; CSV has the groups of nodes alone.
 //
-// The rules are those of the Filter plugins up to InterPodAffinity, except for volumes, and of
-// DynamicResources with classic claims. A pod with structured claims or PersistentVolumeClaims is
-// never said to be schedulable: the first line says that they were not looked at. The last lines
-// list everything else that was not looked at. Odd input goes to `warnings`, "FILE:LINE...: ...",
-// which may be null; unknown objects and fields are skipped.
+// The rules are those of the simulator's own plugins under kube-scheduler's default configuration,
+// and of DynamicResources with classic claims. Volumes are judged if the dump has
+// PersistentVolumeClaims, and PersistentVolumes or StorageClasses. A pod with structured claims, or
+// with volumes that nothing judges, is never said to be schedulable: the first line says that they
+// were not looked at. The last lines list everything else that was not looked at. Odd input goes to
+// `warnings`, "FILE:LINE...: ...", which may be null; unknown objects and fields are skipped.
 //
 // Errors, InvalidArgument: a file that cannot be opened, or is not YAML or JSON
 // ("FILE:LINE:COLUMN: ..."); files without any node; a pod that is not in them, with a similar

@@ -197,7 +197,8 @@ std::string DumpClaims::DriverOf(const Claim& claim) const {
 
 std::optional<DumpRejection> DumpClaims::Check(const DumpNode& node) const {
   DumpRejection rejection;
-  rejection.filter = KubeFilter::kDynamicResources;
+  rejection.plugin = kClaimPlugin;
+  rejection.place = DumpRejection::kLastPlace;
   const Claim* away = nullptr;
   for (const Claim& claim : claims_) {
     if (claim.allocated()) {

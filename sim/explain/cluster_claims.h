@@ -13,10 +13,12 @@
 #include "model/proto/kube.pb.h"
 #include "sim/dra/dynamic_resources.h"
 #include "sim/explain/cluster_dump.h"
-#include "sim/explain/cluster_filters.h"
 #include "sim/explain/cluster_report.h"
+#include "sim/explain/cluster_verdicts.h"
 
 namespace drasim {
+
+inline constexpr char kClaimPlugin[] = "DynamicResources";
 
 // Keeps references to the dump and the pod.
 class DumpClaims {

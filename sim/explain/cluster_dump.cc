@@ -12,7 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/check.h"
+#include "model/kube/admission.h"
 #include "model/kube/api_defaults.h"
+#include "model/kube/requests.h"
 #include "model/kube/validate.h"
 #include "model/status_macros.h"
 #include "traces/byte_source.h"
@@ -140,6 +142,7 @@ absl::StatusOr<ClusterDump> ClusterDump::Read(const std::vector<std::string>& pa
         absl::StrCat(absl::StrJoin(paths, ", "), ": no Node among the ", dump.objects_.size(),
                      " objects, expected what `kubectl get nodes,pods -A -o yaml` prints"));
   }
+  dump.AdmitPods();
   dump.JoinPodsToNodes();
   return dump;
 }
@@ -225,7 +228,6 @@ void ClusterDump::Keep(const kube::Object& object) {
     case kube::Object::kNode: {
       DumpNode& node = nodes_.emplace_back();
       node.object = &object.node();
-      node.allocatable = AllocatableOfNode(object.node().status());
       nodes_by_name_[meta.name()] = &node;
       return;
     }
@@ -233,14 +235,12 @@ void ClusterDump::Keep(const kube::Object& object) {
       DumpPod& pod = pods_.emplace_back();
       pod.object = &object.pod();
       pod.key = KubeKey(meta);
-      pod.request = RequestOfPod(object.pod().spec());
+      pod.request = CountedAmounts(QuantitiesOfPod(object.pod()));
       pods_by_key_[pod.key] = &pod;
       return;
     }
     case kube::Object::kNamespace:
       read_namespaces_.insert(meta.name());
-      namespace_labels_[meta.name()] = meta.labels();
-      namespace_labels_[meta.name()]["kubernetes.io/metadata.name"] = meta.name();
       return;
     case kube::Object::kResourceClass:
       classes_[meta.name()] = &object.resource_class();
@@ -260,22 +260,23 @@ void ClusterDump::Keep(const kube::Object& object) {
   }
 }
 
+// The dump may have been written by hand.
+void ClusterDump::AdmitPods() {
+  std::vector<const kube::PriorityClass*> classes;
+  for (const kube::Object& object : objects_) {
+    if (object.has_priority_class()) classes.push_back(&object.priority_class());
+  }
+  const ApiAdmission admission(classes);
+  for (kube::Object& object : objects_) {
+    if (object.has_pod()) admission.Admit(object.mutable_pod());
+  }
+}
+
 void ClusterDump::JoinPodsToNodes() {
   for (const DumpPod& pod : pods_) {
-    const std::string ns = NamespaceOf(pod.object->metadata());
-    if (!HasNamespace(ns)) namespace_labels_[ns]["kubernetes.io/metadata.name"] = ns;
     if (pod.is_finished()) continue;
-    const bool bound = !pod.spec().node_name().empty();
-    const std::string& name = bound ? pod.spec().node_name() : pod.status().nominated_node_name();
-    DumpNode* node = FindOrNull(nodes_by_name_, name);
-    if (node == nullptr) continue;
-    if (!bound) {
-      node->nominated.push_back(&pod);
-      continue;
-    }
-    node->pods.push_back(&pod);
-    AddAmounts(pod.request, &node->requested);
-    AddAmounts({{"pods", 1}}, &node->requested);
+    DumpNode* node = FindOrNull(nodes_by_name_, pod.spec().node_name());
+    if (node != nullptr) node->pods.push_back(&pod);
   }
 }
 
@@ -303,12 +304,6 @@ bool ClusterDump::HasParameters(const std::string& kind, const std::string& key,
   const auto of_kind = parameters_.find(kind);
   *kind_known = of_kind != parameters_.end();
   return *kind_known && of_kind->second.count(key) > 0;
-}
-
-const KubeTexts& ClusterDump::NamespaceLabels(const std::string& name) const {
-  const auto found = namespace_labels_.find(name);
-  DRASIM_CHECK(found != namespace_labels_.end());
-  return found->second;
 }
 
 }  // namespace drasim

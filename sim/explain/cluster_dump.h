@@ -34,7 +34,6 @@ struct DumpPod {
 
   const proto::kube::PodSpec& spec() const { return object->spec(); }
   const proto::kube::PodStatus& status() const { return object->status(); }
-  const KubeTexts& labels() const { return object->metadata().labels(); }
   // Phase Succeeded or Failed: holds nothing any more.
   bool is_finished() const {
     return status().phase() == "Succeeded" || status().phase() == "Failed";
@@ -48,16 +47,9 @@ std::string StateOfPod(const DumpPod& pod);
 
 struct DumpNode {
   const proto::kube::Node* object = nullptr;
-  KubeAmounts allocatable;
-  KubeAmounts requested;                  // by the pods below; "pods" is their number
-  std::vector<const DumpPod*> pods;       // bound here and not finished, in the order of the dump
-  std::vector<const DumpPod*> nominated;  // that wait for victims here to leave, and are not bound
+  std::vector<const DumpPod*> pods;  // bound here and not finished, in the order of the dump
 
   const std::string& name() const { return object->metadata().name(); }
-  const KubeTexts& labels() const { return object->metadata().labels(); }
-  int64_t Free(const std::string& resource) const {
-    return AmountOf(allocatable, resource) - AmountOf(requested, resource);
-  }
 };
 
 class ClusterDump {
@@ -71,7 +63,8 @@ class ClusterDump {
   ClusterDump(ClusterDump&&) = default;
   ClusterDump& operator=(ClusterDump&&) = default;
 
-  // In the order of the dump.
+  // In the order of the dump. Pods are as the API server admits them.
+  const std::deque<proto::kube::Object>& objects() const { return objects_; }
   const std::deque<DumpNode>& nodes() const { return nodes_; }
   const std::deque<DumpPod>& pods() const { return pods_; }
   const std::vector<const proto::kube::ResourceClaim*>& claims() const { return claims_; }
@@ -100,9 +93,6 @@ class ClusterDump {
   // kind.
   bool HasParameters(const std::string& kind, const std::string& key, bool* kind_known) const;
 
-  // From the Namespace object; the labels that every namespace has if the dump lacks the object.
-  // REQUIRES: some pod is in it.
-  const KubeTexts& NamespaceLabels(const std::string& name) const;
   bool HasNamespace(const std::string& name) const { return read_namespaces_.count(name) > 0; }
 
  private:
@@ -112,6 +102,7 @@ class ClusterDump {
   // Remembers structured claims; warns once per kind about other objects that may matter.
   void KeepSkipped(const std::vector<KubeSkipped>& skipped, const std::string& file,
                    std::vector<std::string>* odd);
+  void AdmitPods();
   void JoinPodsToNodes();
 
   std::deque<proto::kube::Object> objects_;  // a deque keeps addresses
@@ -129,7 +120,6 @@ class ClusterDump {
   std::set<std::string> structured_templates_;
   std::map<std::string, std::set<std::string>> parameters_;  // keys by kind
   std::set<std::string> read_namespaces_;
-  std::map<std::string, KubeTexts> namespace_labels_;
 };
 
 }  // namespace drasim

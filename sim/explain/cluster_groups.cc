@@ -7,9 +7,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "model/kube/rules.h"
+#include "policies/framework/fit_error.h"
 
 namespace drasim {
 namespace {
@@ -80,7 +80,7 @@ VerdictGroup MakeGroup(std::vector<const DumpVerdict*> nodes) {
   });
   const DumpRejection& nearest = nodes.front()->rejections.front();
   VerdictGroup group;
-  group.shown.filter = nearest.filter;
+  group.shown.plugin = nearest.plugin;
   group.shown.lacks_pods = nearest.lacks_pods;
   group.shown.reasons = nearest.reasons;
   group.shown.detail = nearest.detail;
@@ -105,12 +105,11 @@ HolderList HoldersOfResource(const DumpVerdict& verdict, const LackedResource& l
   const DumpNode& node = *verdict.node;
   const std::string& resource = lacked.resource;
   std::vector<const DumpPod*> pods;
-  int64_t nominated = 0;
   for (const DumpPod* pod : node.pods) {
     if (AmountOf(pod->request, resource) > 0) pods.push_back(pod);
   }
-  const int64_t held = AmountOf(node.requested, resource);
-  nominated = std::max<int64_t>(0, node.Free(resource)) - std::max<int64_t>(0, lacked.free);
+  const int64_t held = lacked.allocatable - lacked.idle;
+  const int64_t nominated = std::max<int64_t>(0, lacked.idle) - std::max<int64_t>(0, lacked.free);
   std::stable_sort(pods.begin(), pods.end(), [&resource](const DumpPod* a, const DumpPod* b) {
     return AmountOf(a->request, resource) > AmountOf(b->request, resource);
   });
@@ -134,33 +133,31 @@ HolderList HoldersOfResource(const DumpVerdict& verdict, const LackedResource& l
 }  // namespace
 
 std::string FitErrorText(absl::Span<const DumpVerdict> verdicts, const std::string& pre_filter) {
-  std::string text = absl::StrCat("0/", verdicts.size(), " nodes are available: ");
-  if (!pre_filter.empty()) return absl::StrCat(text, pre_filter, ".");
-  std::map<std::string, size_t> counts;
-  for (const DumpVerdict& verdict : verdicts) {
-    for (const std::string& reason : verdict.rejections.front().reasons) ++counts[reason];
+  FitError error(verdicts.size());
+  if (!pre_filter.empty()) {
+    error.set_pre_filter(pre_filter);
+    return error.Text();
   }
-  std::vector<std::string> parts;
-  for (const auto& [reason, count] : counts) parts.push_back(absl::StrCat(count, " ", reason));
-  // As texts, the numbers included.
-  std::sort(parts.begin(), parts.end());
-  return absl::StrCat(text, absl::StrJoin(parts, ", "), ".");
+  for (const DumpVerdict& verdict : verdicts) {
+    for (const std::string& reason : verdict.rejections.front().reasons) error.Add(reason);
+  }
+  return error.Text();
 }
 
 std::vector<VerdictGroup> GroupVerdicts(absl::Span<const DumpVerdict> verdicts) {
-  using Key = std::tuple<KubeFilter, std::vector<std::string>, std::string>;
+  using Key = std::tuple<int, std::vector<std::string>, std::string>;
   std::map<Key, std::vector<const DumpVerdict*>> alike;
   for (const DumpVerdict& verdict : verdicts) {
     if (verdict.rejections.empty()) continue;
     const DumpRejection& first = verdict.rejections.front();
-    alike[{first.filter, first.reasons, first.alike}].push_back(&verdict);
+    alike[{first.place, first.reasons, first.alike}].push_back(&verdict);
   }
   std::vector<VerdictGroup> groups;
   for (auto& [key, nodes] : alike) groups.push_back(MakeGroup(std::move(nodes)));
   const auto order = [&verdicts](const VerdictGroup& group) {
-    const bool hopeless = group.nodes.front()->rejections.front().hopeless;
-    return std::make_tuple(-static_cast<int>(group.shown.filter), hopeless,
-                           group.shown.reasons.size(), -static_cast<int64_t>(group.shown.nodes),
+    const DumpRejection& first = group.nodes.front()->rejections.front();
+    return std::make_tuple(-first.place, first.hopeless, group.shown.reasons.size(),
+                           -static_cast<int64_t>(group.shown.nodes),
                            group.nodes.front() - verdicts.data());
   };
   std::stable_sort(
@@ -193,8 +190,10 @@ std::vector<HolderList> HoldersOfNode(const DumpVerdict& verdict) {
 
 std::vector<std::string> ShortageNotes(absl::Span<const DumpVerdict> verdicts) {
   std::set<std::string> resources;
+  int place = 0;  // of NodeResourcesFit
   for (const DumpVerdict& verdict : verdicts) {
     if (!IsFitOf(verdict)) continue;
+    place = verdict.rejections.front().place;
     for (const LackedResource& lacked : verdict.rejections.front().lacked) {
       if (lacked.resource != "pods") resources.insert(lacked.resource);
     }
@@ -208,10 +207,7 @@ std::vector<std::string> ShortageNotes(absl::Span<const DumpVerdict> verdicts) {
     bool lacked_everywhere = true;
     for (const DumpVerdict& verdict : verdicts) {
       // Only nodes that the rules before this one allow.
-      if (!verdict.rejections.empty() &&
-          verdict.rejections.front().filter < KubeFilter::kNodeResourcesFit) {
-        continue;
-      }
+      if (!verdict.rejections.empty() && verdict.rejections.front().place < place) continue;
       const LackedResource* found = nullptr;
       for (const DumpRejection& rejection : verdict.rejections) {
         for (const LackedResource& lacked : rejection.lacked) {

@@ -8,15 +8,10 @@
 
 #include "absl/types/span.h"
 #include "sim/explain/cluster_dump.h"
-#include "sim/explain/cluster_filters.h"
 #include "sim/explain/cluster_report.h"
+#include "sim/explain/cluster_verdicts.h"
 
 namespace drasim {
-
-struct DumpVerdict {
-  const DumpNode* node = nullptr;
-  std::vector<DumpRejection> rejections;  // empty: the node would do
-};
 
 // "0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were unschedulable." `pre_filter`: the
 // reason that rejects the pod as a whole and so takes the place of the others; may be empty.

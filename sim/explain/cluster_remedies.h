@@ -8,8 +8,7 @@
 
 #include "absl/types/span.h"
 #include "sim/explain/cluster_dump.h"
-#include "sim/explain/cluster_filters.h"
-#include "sim/explain/cluster_groups.h"
+#include "sim/explain/cluster_verdicts.h"
 
 namespace drasim {
 

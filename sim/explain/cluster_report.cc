@@ -84,7 +84,7 @@ void WriteLack(const LackInGroup& lack, JsonWriter* json) {
 void WriteGroup(const RejectedGroup& group, JsonWriter* json) {
   json->BeginObject();
   json->Key("reason").String(absl::StrJoin(group.reasons, ", "));
-  json->Key("plugin").String(KubeFilterName(group.filter));
+  json->Key("plugin").String(group.plugin);
   if (!group.detail.empty()) json->Key("detail").String(group.detail);
   if (!group.lacks.empty()) WriteLack(group.lacks.front(), json);
   if (group.lacks.size() > 1) {
@@ -209,10 +209,7 @@ std::string ClusterExplanationJson(const ClusterExplanation& explanation) {
 std::string ClusterExplanationCsv(const ClusterExplanation& explanation) {
   DataTable table({"pod", "verdict", "plugin", "reasons", "detail", "nodes", "examples"});
   for (const RejectedGroup& group : explanation.groups) {
-    table.AddRow()
-        .Text(explanation.pod)
-        .Text(explanation.verdict)
-        .Text(KubeFilterName(group.filter));
+    table.AddRow().Text(explanation.pod).Text(explanation.verdict).Text(group.plugin);
     table.Text(absl::StrJoin(group.reasons, "; ")).Text(group.detail);
     table.Int(static_cast<int64_t>(group.nodes)).Text(absl::StrJoin(group.examples, ";"));
   }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/explain/cluster_filters.h"
+#include "sim/explain/cluster_verdicts.h"
 
 namespace drasim {
 
@@ -23,7 +23,7 @@ struct LackInGroup {
 
 // Nodes that one plugin rejects for the same reasons, with similar shortfalls.
 struct RejectedGroup {
-  KubeFilter filter = KubeFilter::kNodeUnschedulable;
+  std::string plugin;
   std::vector<std::string> reasons;
   std::string detail;       // of the first example
   bool lacks_pods = false;  // InterPodAffinity: the pods that it wants to be near are missing

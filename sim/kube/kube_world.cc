@@ -256,6 +256,14 @@ KubeAttempt KubeWorld::Attempt(PodId pod, SimTime start) {
   return attempt;
 }
 
+AttemptResult KubeWorld::Try(PodId pod) {
+  return cycle_->Schedule(&profiles_.front(), ContextOf(pod), /*wants_message=*/true, nullptr);
+}
+
+FilterSurvey KubeWorld::Survey(PodId pod, absl::FunctionRef<void(const NodeStatus&)> tell) {
+  return cycle_->Survey(&profiles_.front(), ContextOf(pod), tell);
+}
+
 void KubeWorld::Place(PodId pod, NodeId node, SimTime start, Profile* profile,
                       KubeAttempt* attempt) {
   // An assumed pod is nominated no longer, whatever comes.

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -103,6 +104,12 @@ class KubeWorld {
   // One scheduling cycle. A pod that fits is placed on the first of the best nodes and starts at
   // `start`; the victims of a preemption leave at once; a pod that fails goes to the pool.
   KubeAttempt Attempt(PodId pod, SimTime start);
+
+  // Whether some node takes the pod as things stand, or why not. Nothing changes. By the first
+  // profile, whatever the pod's scheduler; gates are not asked.
+  AttemptResult Try(PodId pod);
+  // The same of every node and plugin (KubeCycle::Survey).
+  FilterSurvey Survey(PodId pod, absl::FunctionRef<void(const NodeStatus&)> tell);
 
   // --- changes ---
   // Each delivers what changed and returns the pods of the pool that it wakes, in order of their

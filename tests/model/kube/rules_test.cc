@@ -11,6 +11,10 @@
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/kube/requests.h"
+#include "model/kube/selectors_of.h"
+#include "model/kube/spec_of_node.h"
+#include "model/pod_constraints.h"
 #include "tests/model/kube/manifests.h"
 #include "tests/sim/explain/cluster_rig.h"
 #include "tests/testing/data_text.h"
@@ -43,7 +47,9 @@ std::string Container(absl::string_view requests, absl::string_view more = "") {
                       more, "}");
 }
 
-KubeAmounts RequestOf(absl::string_view spec) { return RequestOfPod(SpecOf(spec)); }
+KubeAmounts RequestOf(absl::string_view spec) {
+  return CountedAmounts(QuantitiesOfPod(SpecOf(spec)));
+}
 
 // The figures of noderesources/fit_test.go that the rule of init containers is known by.
 TEST(RequestOfPodTest, ContainersAddUpAndInitContainersTakeTurns) {
@@ -139,7 +145,7 @@ TEST(AddAmountsTest, IsCutToInt64) {
 
 TEST(HostPortsTest, OfContainersAndSidecarsOnly) {
   std::string texts;
-  for (const KubeHostPort& port : HostPortsOf(SpecOf(
+  for (const HostPort& port : HostPortsOf(SpecOf(
            "containers: [{name: a, ports: [{containerPort: 80}, {containerPort: 81, hostPort: "
            "8081, protocol: UDP}]}], initContainers: [{name: b, ports: [{containerPort: 82, "
            "hostPort: 8082}]}, {name: c, restartPolicy: Always, ports: [{containerPort: 83, "
@@ -154,12 +160,14 @@ TEST(HostPortsTest, OfContainersAndSidecarsOnly) {
 
 // Whether the node with the label memory=40 meets one requirement of an affinity.
 bool MeetsExpression(absl::string_view expression) {
-  return MeetsNodeAffinity(
-      SpecOf(absl::StrCat("affinity: {nodeAffinity: "
-                          "{requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
-                          "[{matchExpressions: [{",
-                          expression, "}]}]}}}")),
-      NodeWith("memory: \"40\""), nullptr);
+  return SelectsNode(SpecOf(absl::StrCat("affinity: {nodeAffinity: "
+                                         "{requiredDuringSchedulingIgnoredDuringExecution: "
+                                         "{nodeSelectorTerms: [{matchExpressions: [{",
+                                         expression, "}]}]}}}"))
+                         .affinity()
+                         .node_affinity()
+                         .required_during_scheduling_ignored_during_execution(),
+                     NodeWith("memory: \"40\""));
 }
 
 TEST(NodeAffinityTest, EachOperator) {
@@ -182,70 +190,38 @@ TEST(NodeAffinityTest, EachOperator) {
   EXPECT_FALSE(MeetsExpression("key: memory, operator: Near, values: [\"40\"]"));
 }
 
-// The requirements that the node n-1 with the labels a=1, b=2 does not meet.
-std::vector<std::string> Unmet(absl::string_view spec) {
-  std::vector<std::string> unmet;
-  const bool meets = MeetsNodeAffinity(SpecOf(spec), NodeWith("a: \"1\", b: \"2\""), &unmet);
-  EXPECT_EQ(meets, unmet.empty());
-  return unmet;
+// Whether the node n-1 with the labels a=1, b=2 is selected.
+bool SelectsByTerms(absl::string_view terms) {
+  return SelectsNode(SpecOf(absl::StrCat("affinity: {nodeAffinity: "
+                                         "{requiredDuringSchedulingIgnoredDuringExecution: "
+                                         "{nodeSelectorTerms: [",
+                                         terms, "]}}}"))
+                         .affinity()
+                         .node_affinity()
+                         .required_during_scheduling_ignored_during_execution(),
+                     NodeWith("a: \"1\", b: \"2\""));
 }
 
-std::string Terms(absl::string_view terms) {
-  return absl::StrCat(
-      "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
-      "{nodeSelectorTerms: [",
-      terms, "]}}}");
-}
-
-TEST(NodeAffinityTest, SelectorAndTerms) {
+TEST(NodeAffinityTest, Terms) {
   constexpr char kA2[] = "{matchExpressions: [{key: a, operator: In, values: [\"2\"]}]}";
   constexpr char kB2[] = "{matchExpressions: [{key: b, operator: In, values: [\"2\"]}]}";
-  EXPECT_THAT(Unmet(""), IsEmpty());
-  EXPECT_THAT(Unmet("nodeSelector: {a: \"1\", b: \"2\"}"), IsEmpty());
-  EXPECT_THAT(Unmet("nodeSelector: {c: \"3\", a: \"2\", b: \"2\"}"), ElementsAre("a=2", "c=3"));
-  EXPECT_THAT(Unmet(Terms(absl::StrCat(kA2, ", ", kB2))), IsEmpty());
-  EXPECT_THAT(Unmet(Terms(kA2)), ElementsAre("a In [2]"));
-  EXPECT_THAT(Unmet(Terms("{matchExpressions: [{key: a, operator: In, values: [\"2\"]}, {key: c, "
-                          "operator: Exists}]}, {matchFields: [{key: metadata.name, operator: In, "
-                          "values: [n-2]}]}")),
-              ElementsAre("a In [2] and c Exists, or metadata.name In [n-2]"));
-  EXPECT_THAT(Unmet(absl::StrCat("nodeSelector: {a: \"1\"}, ", Terms(kB2))), IsEmpty());
-  EXPECT_THAT(Unmet(Terms("{}")), ElementsAre("an empty term"));
-  EXPECT_THAT(Unmet(Terms("")), ElementsAre("an affinity without terms"));
+  EXPECT_TRUE(SelectsByTerms(absl::StrCat(kA2, ", ", kB2)));
+  EXPECT_TRUE(SelectsByTerms(kB2));
+  EXPECT_FALSE(SelectsByTerms(kA2));
+  EXPECT_FALSE(SelectsByTerms("{}"));
+  EXPECT_FALSE(SelectsByTerms(""));
 }
 
 TEST(NodeAffinityTest, FieldsAreNamesOnly) {
   const auto field = [](absl::string_view requirement) {
-    return Unmet(Terms(absl::StrCat("{matchFields: [{", requirement, "}]}")));
+    return SelectsByTerms(absl::StrCat("{matchFields: [{", requirement, "}]}"));
   };
-  EXPECT_THAT(field("key: metadata.name, operator: In, values: [n-1]"), IsEmpty());
-  EXPECT_THAT(field("key: metadata.name, operator: NotIn, values: [n-2]"), IsEmpty());
-  EXPECT_THAT(field("key: metadata.name, operator: NotIn, values: [n-1]"),
-              ElementsAre("metadata.name NotIn [n-1]"));
-  EXPECT_THAT(field("key: metadata.name, operator: In, values: [n-1, n-2]"),
-              ElementsAre("metadata.name In [n-1, n-2]"));
-  EXPECT_THAT(field("key: metadata.name, operator: Exists"), ElementsAre("metadata.name Exists"));
-  EXPECT_THAT(field("key: a, operator: In, values: [\"1\"]"), ElementsAre("a In [1]"));
-}
-
-TEST(NodeAffinityTest, NamedNodes) {
-  const auto named = [](absl::string_view terms) {
-    bool restricted = false;
-    const std::vector<std::string> names = NamedNodes(SpecOf(Terms(terms)), &restricted);
-    return absl::StrCat(restricted ? "only " : "any ", absl::StrJoin(names, " "));
-  };
-  constexpr char kN2[] = "{matchFields: [{key: metadata.name, operator: In, values: [n-2]}]}";
-  constexpr char kN1[] =
-      "{matchFields: [{key: metadata.name, operator: In, values: [n-1]}], matchExpressions: [{key: "
-      "a, operator: Exists}]}";
-  constexpr char kBoth[] =
-      "{matchFields: [{key: metadata.name, operator: In, values: [n-1]}, {key: metadata.name, "
-      "operator: In, values: [n-2]}]}";
-  EXPECT_EQ(named(kN2), "only n-2");
-  EXPECT_EQ(named(absl::StrCat(kN2, ", ", kN1)), "only n-1 n-2");
-  EXPECT_EQ(named(kBoth), "only ");
-  EXPECT_EQ(named(absl::StrCat(kN2, ", {matchExpressions: [{key: a, operator: Exists}]}")), "any ");
-  EXPECT_EQ(named(""), "any ");
+  EXPECT_TRUE(field("key: metadata.name, operator: In, values: [n-1]"));
+  EXPECT_TRUE(field("key: metadata.name, operator: NotIn, values: [n-2]"));
+  EXPECT_FALSE(field("key: metadata.name, operator: NotIn, values: [n-1]"));
+  EXPECT_FALSE(field("key: metadata.name, operator: In, values: [n-1, n-2]"));
+  EXPECT_FALSE(field("key: metadata.name, operator: Exists"));
+  EXPECT_FALSE(field("key: a, operator: In, values: [\"1\"]"));
 }
 
 TEST(LabelSelectorTest, SelectsLabels) {
@@ -273,10 +249,12 @@ std::string Untolerated(absl::string_view tolerations) {
       "",
       "taints: [{key: gpu, value: a, effect: NoSchedule}, {key: soft, effect: PreferNoSchedule}, "
       "{key: down, effect: NoExecute}]");
+  const std::vector<Toleration> tolerated =
+      TolerationsOf(SpecOf(absl::StrCat("tolerations: [", tolerations, "]")));
   std::string keys;
-  for (const kube::Taint* taint :
-       UntoleratedTaints(SpecOf(absl::StrCat("tolerations: [", tolerations, "]")), node)) {
-    absl::StrAppend(&keys, taint->key(), " ");
+  for (const Taint& taint : SpecOfNode(node).taints) {
+    if (taint.effect == "PreferNoSchedule" || Tolerates(tolerated, taint)) continue;
+    absl::StrAppend(&keys, taint.key, " ");
   }
   return keys;
 }
@@ -290,21 +268,16 @@ TEST(TaintsTest, Tolerations) {
 TEST(SelectorTextTest, Texts) {
   kube::NodeSelector nodes;
   EXPECT_EQ(NodeSelectorText(nodes), "no node");
-  kube::LabelSelector labels;
-  EXPECT_EQ(SelectorText(labels), "everything");
-  (*labels.mutable_match_labels())["b"] = "2";
-  (*labels.mutable_match_labels())["a"] = "1";
-  kube::SelectorRequirement* requirement = labels.add_match_expressions();
-  requirement->set_key("c");
-  requirement->set_operator_("NotIn");
-  requirement->add_values("x");
-  requirement->add_values("y");
-  EXPECT_EQ(SelectorText(labels), "a=1, b=2, c NotIn [x, y]");
+  kube::SelectorRequirement requirement;
+  requirement.set_key("c");
+  requirement.set_operator_("NotIn");
+  requirement.add_values("x");
+  requirement.add_values("y");
   kube::SelectorRequirement* name = nodes.add_node_selector_terms()->add_match_fields();
   name->set_key("metadata.name");
   name->set_operator_("In");
   name->add_values("n-1");
-  *nodes.add_node_selector_terms()->add_match_expressions() = *requirement;
+  *nodes.add_node_selector_terms()->add_match_expressions() = requirement;
   EXPECT_EQ(NodeSelectorText(nodes), "node n-1, or c NotIn [x, y]");
 }
 

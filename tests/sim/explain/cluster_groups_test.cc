@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "model/proto/kube.pb.h"
 #include "sim/explain/cluster_dump.h"
-#include "sim/explain/cluster_filters.h"
+#include "sim/explain/cluster_verdicts.h"
 #include "tests/sim/explain/cluster_rig.h"
 #include "tests/testing/data_text.h"
 

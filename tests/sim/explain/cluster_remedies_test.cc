@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,9 @@
 #include "gtest/gtest.h"
 #include "model/random.h"
 #include "sim/explain/cluster_dump.h"
-#include "sim/explain/cluster_filters.h"
-#include "sim/explain/cluster_groups.h"
+#include "sim/explain/cluster_verdicts.h"
 #include "tests/sim/explain/cluster_rig.h"
+#include "tests/testing/assert_ok.h"
 #include "tests/testing/soak.h"
 #include "tests/testing/temp_dir.h"
 
@@ -135,9 +136,9 @@ TEST(RemediesTest, RandomNodesBesideBruteForce) {
     const absl::StatusOr<ClusterDump> read = ClusterDump::Read({dir.PathOf("dump.yaml")}, nullptr);
     ASSERT_TRUE(read.ok()) << read.status() << "\n" << dump;
     const DumpPod& pod = *read->FindPod("default/p");
-    std::vector<DumpVerdict> verdicts(1);
-    verdicts[0].node = &read->nodes()[0];
-    verdicts[0].rejections = DumpFilters(*read, pod).Check(read->nodes()[0]);
+    ASSERT_OK_AND_ASSIGN(const std::unique_ptr<ClusterRules> rules, ClusterRules::Make(*read));
+    const std::vector<DumpVerdict> verdicts = rules->Judge(pod).nodes;
+    ASSERT_EQ(verdicts.size(), 1);
     EXPECT_EQ(verdicts[0].rejections.empty(), FitsWithout(node, pods, 0, wanted)) << dump;
     if (verdicts[0].rejections.empty()) continue;
 

@@ -1,4 +1,4 @@
-// Each Filter plugin of drasim explain: a node that passes, a node that does not, and what is said.
+// What Filter plugins say of a dump: a node that passes, a node that does not, and what is said.
 // The pod in question is always "p".
 #include <string>
 
@@ -10,7 +10,7 @@
 #include "tests/testing/data_text.h"
 
 namespace drasim {
-namespace explain_cluster_filters_test {
+namespace explain_cluster_verdicts_test {
 
 using explain_rig::Asks;
 using explain_rig::ExplainText;
@@ -27,7 +27,7 @@ constexpr char kTaken[] = "default/p (Pending): 1 of 1 nodes would take it now (
 
 std::string WithSpec(absl::string_view spec) { return absl::StrCat(kPlain, ", ", spec); }
 
-TEST(ExplainFiltersTest, NodeUnschedulable) {
+TEST(ExplainVerdictsTest, NodeUnschedulable) {
   const std::string cordoned = NodeYaml("n-1", "pods: 1", "unschedulable: true");
   EXPECT_EQ(RejectionOf(absl::StrCat(cordoned, PodYaml("p", kPlain))),
             "1 node (n-1): node(s) were unschedulable: cordoned");
@@ -36,7 +36,7 @@ TEST(ExplainFiltersTest, NodeUnschedulable) {
 }
 
 // Cordoned nodes have a taint, too; it is no second reason.
-TEST(ExplainFiltersTest, ACordonComesWithATaint) {
+TEST(ExplainVerdictsTest, ACordonComesWithATaint) {
   const std::string cordoned = NodeYaml(
       "n-1", "pods: 1",
       "unschedulable: true, taints: [{key: node.kubernetes.io/unschedulable, effect: NoSchedule}]");
@@ -48,7 +48,7 @@ TEST(ExplainFiltersTest, ACordonComesWithATaint) {
   EXPECT_EQ(SectionOf(text, "It waits for"), "a node to be uncordoned");
 }
 
-TEST(ExplainFiltersTest, TaintToleration) {
+TEST(ExplainVerdictsTest, TaintToleration) {
   const std::string tainted = NodeYaml(
       "n-1", "pods: 1",
       "taints: [{key: soft, effect: PreferNoSchedule}, {key: gpu, value: a, effect: NoSchedule}, "
@@ -69,7 +69,7 @@ TEST(ExplainFiltersTest, TaintToleration) {
             kTaken);
 }
 
-TEST(ExplainFiltersTest, NodeAffinity) {
+TEST(ExplainVerdictsTest, NodeAffinity) {
   const std::string nodes =
       absl::StrCat(NodeYaml("n-1", "pods: 1", "", "gpu: a100"),
                    NodeYaml("n-2", "pods: 1", "", "gpu: v100"), NodeYaml("n-3", "pods: 1"));
@@ -91,6 +91,34 @@ TEST(ExplainFiltersTest, NodeAffinity) {
             "Exists");
 }
 
+// What a node with the labels a=1, b=2 lacks.
+TEST(ExplainVerdictsTest, UnmetSelectorsAndTerms) {
+  constexpr char kA2[] = "{matchExpressions: [{key: a, operator: In, values: [\"2\"]}]}";
+  constexpr char kB2[] = "{matchExpressions: [{key: b, operator: In, values: [\"2\"]}]}";
+  const auto unmet = [](absl::string_view spec) {
+    return RejectionOf(absl::StrCat(NodeYaml("n-1", "pods: 1", "", "a: \"1\", b: \"2\""),
+                                    PodYaml("p", WithSpec(spec))));
+  };
+  const auto terms = [](absl::string_view list) {
+    return absl::StrCat(
+        "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+        "{nodeSelectorTerms: [",
+        list, "]}}}");
+  };
+  const auto wants = [](absl::string_view what) {
+    return absl::StrCat(
+        "1 node (n-1): node(s) didn't match Pod's node affinity/selector: the pod wants ", what);
+  };
+  EXPECT_EQ(unmet("nodeSelector: {a: \"1\", b: \"2\"}"), kTaken);
+  EXPECT_EQ(unmet("nodeSelector: {c: \"3\", a: \"2\", b: \"2\"}"), wants("a=2, c=3"));
+  EXPECT_EQ(unmet(terms(absl::StrCat(kA2, ", ", kB2))), kTaken);
+  EXPECT_EQ(unmet(terms(kA2)), wants("a In [2]"));
+  EXPECT_EQ(unmet(terms("{matchExpressions: [{key: a, operator: In, values: [\"2\"]}, {key: c, "
+                        "operator: Exists}]}, {matchExpressions: [{key: d, operator: Exists}]}")),
+            wants("a In [2] and c Exists, or d Exists"));
+  EXPECT_EQ(unmet(absl::StrCat("nodeSelector: {a: \"1\"}, ", terms(kB2))), kTaken);
+}
+
 std::string OnlyOn(absl::string_view field_values) {
   return absl::StrCat(
       "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
@@ -99,7 +127,7 @@ std::string OnlyOn(absl::string_view field_values) {
 }
 
 // As DaemonSets restrict their pods: other nodes are not even looked at.
-TEST(ExplainFiltersTest, PodsOfOneNode) {
+TEST(ExplainVerdictsTest, PodsOfOneNode) {
   const std::string nodes = absl::StrCat(NodeYaml("n-1", "cpu: 1, pods: 9"),
                                          NodeYaml("n-2", "cpu: 9, pods: 9"), SystemPodYaml());
   constexpr char kOnN1[] = "{key: metadata.name, operator: In, values: [n-1]}";
@@ -119,7 +147,7 @@ TEST(ExplainFiltersTest, PodsOfOneNode) {
             TestText("PodsOfOneNode"));
 }
 
-TEST(ExplainFiltersTest, NodePorts) {
+TEST(ExplainVerdictsTest, NodePorts) {
   const auto with_port = [](absl::string_view port) {
     return absl::StrCat("containers: [{name: a, ports: [{containerPort: 80, ", port, "}]}]");
   };
@@ -141,7 +169,7 @@ TEST(ExplainFiltersTest, NodePorts) {
   }
 }
 
-TEST(ExplainFiltersTest, NodeResourcesFitResourceByResource) {
+TEST(ExplainVerdictsTest, NodeResourcesFitResourceByResource) {
   const std::string node =
       NodeYaml("n-1", "cpu: 4, memory: 8Gi, ephemeral-storage: 10Gi, pods: 9, example.com/a: 2");
   const std::string user =
@@ -159,7 +187,7 @@ TEST(ExplainFiltersTest, NodeResourcesFitResourceByResource) {
             "2Gi free of 8Gi; Insufficient example.com/b: wants 1, it has none");
 }
 
-TEST(ExplainFiltersTest, PodsWithoutRequestsFitFullNodes) {
+TEST(ExplainVerdictsTest, PodsWithoutRequestsFitFullNodes) {
   const std::string node = NodeYaml("n-1", "cpu: 1, pods: 9");
   const std::string user = RunningYaml("ml/u", "n-1", "cpu: 2");
   EXPECT_EQ(RejectionOf(absl::StrCat(node, user, PodYaml("p", kPlain))), kTaken);
@@ -168,7 +196,7 @@ TEST(ExplainFiltersTest, PodsWithoutRequestsFitFullNodes) {
             "1 node (n-1): Insufficient cpu: wants 1m, 0 free of 1");
 }
 
-TEST(ExplainFiltersTest, PodSlots) {
+TEST(ExplainVerdictsTest, PodSlots) {
   const std::string node = NodeYaml("n-1", "pods: 2");
   const std::string text =
       ExplainText(absl::StrCat(node, RunningYaml("ml/u", "n-1", ""), RunningYaml("ml/v", "n-1", ""),
@@ -184,12 +212,12 @@ TEST(ExplainFiltersTest, PodSlots) {
             kTaken);
 }
 
-TEST(ExplainFiltersTest, NodesThatReportNothing) {
+TEST(ExplainVerdictsTest, NodesThatReportNothing) {
   EXPECT_EQ(RejectionOf(absl::StrCat(NodeYaml("n-1", ""), PodYaml("p", kPlain))),
             "1 node (n-1): Too many pods: it has no pod slots at all");
 }
 
-TEST(ExplainFiltersTest, WhoCounts) {
+TEST(ExplainVerdictsTest, WhoCounts) {
   const std::string node = NodeYaml("n-1", "cpu: 2, pods: 9");
   const auto reject = [&](absl::string_view other) {
     return RejectionOf(absl::StrCat(node, other, PodYaml("p", Asks("cpu: 2") + ", priority: 5")));
@@ -230,7 +258,7 @@ bool RejectsA(const std::string& groups) {
   return absl::StrContains(groups, "(a): ") || absl::StrContains(groups, "(a, b): ");
 }
 
-TEST(ExplainFiltersTest, PodTopologySpread) {
+TEST(ExplainVerdictsTest, PodTopologySpread) {
   EXPECT_EQ(RejectionOf(absl::StrCat(Zones(), PodYaml("p", Spread(""), "", kWeb))),
             "1 node (a): node(s) didn't match pod topology spread constraints: zone=a has 2 "
             "matching pods, the fewest anywhere are 0, maxSkew is 1\n"
@@ -243,7 +271,7 @@ TEST(ExplainFiltersTest, PodTopologySpread) {
             "label): no label zone");
 }
 
-TEST(ExplainFiltersTest, PodTopologySpreadWhoCounts) {
+TEST(ExplainVerdictsTest, PodTopologySpreadWhoCounts) {
   const auto rejects_a = [](absl::string_view others, absl::string_view constraint) {
     return RejectsA(RejectionOf(absl::StrCat(NodeYaml("a", "pods: 9", "", "zone: a"),
                                              NodeYaml("b", "pods: 9", "", "zone: b"), others,
@@ -276,7 +304,7 @@ TEST(ExplainFiltersTest, PodTopologySpreadWhoCounts) {
   EXPECT_TRUE(rejects_with("nodeAffinityPolicy: Ignore"));
 }
 
-TEST(ExplainFiltersTest, PodTopologySpreadTaintsAndSelectors) {
+TEST(ExplainVerdictsTest, PodTopologySpreadTaintsAndSelectors) {
   const std::string nodes =
       absl::StrCat(NodeYaml("a", "pods: 9", "", "zone: a"),
                    NodeYaml("b", "pods: 9", "taints: [{key: t, effect: NoSchedule}]", "zone: b"),
@@ -305,7 +333,7 @@ std::string Near(absl::string_view kind, absl::string_view term) {
 
 constexpr char kSelectsWeb[] = "labelSelector: {matchLabels: {app: web}}";
 
-TEST(ExplainFiltersTest, PodAffinity) {
+TEST(ExplainVerdictsTest, PodAffinity) {
   const std::string pod = WithSpec(Near("podAffinity", kSelectsWeb));
   const std::string text =
       ExplainText(absl::StrCat(Zones(), SystemPodYaml(), PodYaml("p", pod)), "p").text;
@@ -325,7 +353,7 @@ TEST(ExplainFiltersTest, PodAffinity) {
   EXPECT_EQ(RejectionOf(absl::StrCat(alone, PodYaml("p", pod, "", kWeb))), kTaken);
 }
 
-TEST(ExplainFiltersTest, PodAffinityNamespaces) {
+TEST(ExplainVerdictsTest, PodAffinityNamespaces) {
   const auto takers = [](absl::string_view term, absl::string_view objects = "") {
     const std::string text =
         ExplainText(
@@ -348,7 +376,7 @@ TEST(ExplainFiltersTest, PodAffinityNamespaces) {
   EXPECT_TRUE(takers(", namespaceSelector: {matchLabels: {team: x}}", kNamespace));
 }
 
-TEST(ExplainFiltersTest, DoubtAboutNamespaces) {
+TEST(ExplainVerdictsTest, DoubtAboutNamespaces) {
   const std::string text =
       ExplainText(
           absl::StrCat(NodeYaml("a", "pods: 9", "", "zone: a"), RunningYaml("ml/u", "a", "", kWeb),
@@ -363,7 +391,7 @@ TEST(ExplainFiltersTest, DoubtAboutNamespaces) {
             "(kubectl get namespaces)");
 }
 
-TEST(ExplainFiltersTest, PodAntiAffinity) {
+TEST(ExplainVerdictsTest, PodAntiAffinity) {
   const std::string pod = WithSpec(Near("podAntiAffinity", kSelectsWeb));
   const std::string text =
       ExplainText(absl::StrCat(NodeYaml("a", "pods: 9", "", "zone: a"),
@@ -381,7 +409,7 @@ TEST(ExplainFiltersTest, PodAntiAffinity) {
   EXPECT_EQ(SectionOf(text, "What would help"), "a would take the pod if default/u left");
 }
 
-TEST(ExplainFiltersTest, AntiAffinityOfOthers) {
+TEST(ExplainVerdictsTest, AntiAffinityOfOthers) {
   const std::string unwilling =
       PodYaml("u", absl::StrCat("nodeName: a, ", WithSpec(Near("podAntiAffinity", kSelectsWeb))),
               "phase: Running");
@@ -395,7 +423,7 @@ TEST(ExplainFiltersTest, AntiAffinityOfOthers) {
 }
 
 // kube-scheduler asks the plugins in order and stops at the first that rejects.
-TEST(ExplainFiltersTest, TheFirstPluginCounts) {
+TEST(ExplainVerdictsTest, TheFirstPluginCounts) {
   const std::string full = "cpu: 1, pods: 9";
   const std::string nodes = absl::StrCat(
       NodeYaml("n-1", full, "unschedulable: true, taints: [{key: t, effect: NoSchedule}]"),
@@ -408,5 +436,73 @@ TEST(ExplainFiltersTest, TheFirstPluginCounts) {
             "unschedulable.");
 }
 
-}  // namespace explain_cluster_filters_test
+// --- Volumes ---
+
+// A claim of a volume that only nodes of zone a can use, and an unbound one of a class that is
+// there.
+constexpr char kVolumes[] = R"(---
+{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: fast}, provisioner: x,
+ volumeBindingMode: Immediate}
+---
+{apiVersion: v1, kind: PersistentVolume, metadata: {name: pv-a}, spec: {storageClassName: fast,
+ capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], csi: {driver: x, volumeHandle: a},
+ claimRef: {kind: PersistentVolumeClaim, namespace: default, name: data},
+ nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: In,
+ values: [a]}]}]}}}, status: {phase: Bound}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: default,
+ annotations: {pv.kubernetes.io/bind-completed: "yes"}}, spec: {storageClassName: fast,
+ volumeName: pv-a, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}},
+ status: {phase: Bound}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: fresh, namespace: default},
+ spec: {storageClassName: fast, accessModes: [ReadWriteOnce], resources: {requests: {storage:
+ 1Gi}}}, status: {phase: Pending}}
+)";
+
+std::string VolumeText(absl::string_view claim, absl::string_view objects) {
+  const std::string pod = WithSpec(
+      absl::StrCat("volumes: [{name: v, persistentVolumeClaim: {claimName: ", claim, "}}]"));
+  return ExplainText(absl::StrCat(NodeYaml("a", "pods: 9", "", "zone: a"),
+                                  NodeYaml("b", "pods: 9", "", "zone: b"), SystemPodYaml(), objects,
+                                  PodYaml("p", pod)),
+                     "p")
+      .text;
+}
+
+TEST(ExplainVerdictsTest, VolumesOfOtherNodes) {
+  const std::string text = VolumeText("data", kVolumes);
+  EXPECT_EQ(text.substr(0, text.find('\n')),
+            "default/p (Pending): 1 of 2 nodes would take it now (a).");
+  EXPECT_TRUE(absl::StrContains(SectionOf(text, "Nodes that do not take it"), "1 node (b): "))
+      << text;
+  EXPECT_FALSE(absl::StrContains(text, "Not looked at: volumes")) << text;
+}
+
+TEST(ExplainVerdictsTest, VolumesThatKeepThePodFromAllNodes) {
+  const std::string unbound = VolumeText("fresh", kVolumes);
+  EXPECT_EQ(MessageOf(unbound),
+            "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims.");
+  EXPECT_EQ(SectionOf(unbound, "It waits for"),
+            "the volumes of the pod to be there, bound and free for it");
+  EXPECT_EQ(MessageOf(VolumeText("none", kVolumes)),
+            "0/2 nodes are available: persistentvolumeclaim \"none\" not found.");
+  // Without volumes in the dump, nothing is known about them.
+  EXPECT_TRUE(absl::StrContains(VolumeText("none", ""), "its volumes are not looked at"));
+}
+
+// All plugins that reject a node count for what would help, not only the first.
+TEST(ExplainVerdictsTest, AllPluginsAreAsked) {
+  const std::string node =
+      NodeYaml("n-1", "cpu: 1, pods: 9", "taints: [{key: t, effect: NoSchedule}]", "zone: a");
+  const std::string user = RunningYaml("u", "n-1", "cpu: 1", kWeb);
+  const std::string pod = absl::StrCat(Asks("cpu: 1"), ", ", Near("podAntiAffinity", kSelectsWeb));
+  const std::string text =
+      ExplainText(absl::StrCat(node, user, SystemPodYaml(), PodYaml("p", pod)), "p").text;
+  EXPECT_EQ(SectionOf(text, "What would help"),
+            "n-1 would take the pod if default/u left and if the pod tolerated {t: } (it lacks 1 "
+            "cpu)");
+}
+
+}  // namespace explain_cluster_verdicts_test
 }  // namespace drasim
