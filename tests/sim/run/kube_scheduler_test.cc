@@ -106,7 +106,7 @@ TEST(KubeSchedulerTest, TheConfigurationSaysWhatCounts) {
 constexpr absl::string_view kPreemption =
     "mode: replay\n"
     "order: trace\n"
-    "cluster: {nodes: 1, node: {cpu: \"4\", memory: 8Gi, gpus: 2}}\n"
+    "cluster: {nodes: 1, node: {cpu: \"4\", memory: 8Gi, gpus: 2, gpu_model: T4}}\n"
     "workload:\n"
     "  jobs:\n"
     "    - {name: low, cpu: \"3\", memory: 1Gi, gpus: 2, run_time: 100s}\n"
