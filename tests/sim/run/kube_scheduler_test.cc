@@ -201,6 +201,13 @@ TEST(KubeSchedulerTest, RefusesWhatBelongsToTheOtherSearch) {
   EXPECT_THAT(with("ties: random"), StartsWith("scheduler.ties: found scheduler.policy: fgd"));
 }
 
+TEST(KubeSchedulerTest, ComparisonsMayNameIt) {
+  EXPECT_EQ(ResolveScenario(ScenarioOf("cluster: {nodes: 2}\n"
+                                       "comparison: {policies: [fgd, kube-scheduler]}\n"))
+                .status(),
+            absl::OkStatus());
+}
+
 TEST(KubeSchedulerTest, ErrorsInTheFileHaveAPlace) {
   const TempDir dir;
   const auto with = [&dir](absl::string_view profiles) {
