@@ -17,6 +17,7 @@
 #include "model/cluster_state.h"
 #include "model/job_table.h"
 #include "model/proto/scenario.pb.h"
+#include "model/saved_state.h"
 #include "model/time.h"
 #include "sim/run/run_outputs.h"
 #include "sim/run/simulation.h"
@@ -137,8 +138,10 @@ TEST(KubeSchedulerTest, EveryCheckpointOfAPreemptionResumes) {
       absl::StrCat(kPreemption, "preemption: {grace_period: 5s}\noutput: {checkpoint_every: 1}\n");
   std::vector<std::string> states;
   const std::unique_ptr<Simulation> sim = BuildKube(yaml);
-  sim->set_on_checkpoint([&states](const std::string& state) {
-    states.push_back(state);
+  StateImage image;
+  sim->set_on_checkpoint([&](const SavedState& state) {
+    EXPECT_TRUE(image.Apply(state));
+    states.push_back(image.Whole().text);
     return absl::OkStatus();
   });
   ASSERT_EQ(sim->Start(), absl::OkStatus());
