@@ -182,7 +182,8 @@ absl::Status Profile::ChooseAllocator(const Registry& registry, const std::strin
 }
 
 absl::StatusOr<Profile> Profile::MakeKube(const Registry& registry, const ProfileSpec& spec,
-                                          const PolicyContext& context) {
+                                          const PolicyContext& context,
+                                          const std::string& device_chooser) {
   Profile profile;
   profile.scheduler_name_ = spec.scheduler_name;
   profile.percentage_of_nodes_ = spec.percentage_of_nodes;
@@ -235,7 +236,7 @@ absl::StatusOr<Profile> Profile::MakeKube(const Registry& registry, const Profil
     Serve(filter, false, &profile.restrictions_);
   }
   profile.ListRequeues();
-  RETURN_IF_ERROR(profile.ChooseAllocator(registry, "", context));
+  RETURN_IF_ERROR(profile.ChooseAllocator(registry, device_chooser, context));
   return profile;
 }
 

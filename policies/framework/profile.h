@@ -49,9 +49,11 @@ class Profile {
   // A profile of a KubeSchedulerConfiguration: the plugins of each point as the specification lists
   // them. Each plugin is made once, however many points name it, with its own arguments as
   // PolicyContext::args. InvalidArgument for an unknown plugin, and for one that lacks a point
-  // where it is listed, or is listed there twice.
+  // where it is listed, or is listed there twice. `device_chooser`: of devices that the cluster may
+  // have beside; empty: "best".
   static absl::StatusOr<Profile> MakeKube(const Registry& registry, const ProfileSpec& spec,
-                                          const PolicyContext& context);
+                                          const PolicyContext& context,
+                                          const std::string& device_chooser = "");
 
   // The plugins of each point, in order.
   const std::vector<PreEnqueuePlugin*>& pre_enqueues() const { return pre_enqueues_; }

@@ -124,7 +124,8 @@ std::string TraceName(const std::string& path) {
 }
 
 // Hashes of every file the scenario names: the lists (pinned in the scenario) with their further
-// tables, mapping files, the generator's table, tables of quotas, and MIG configurations.
+// tables, mapping files, the generator's table, tables of quotas, and configurations of MIG and of
+// kube-scheduler.
 absl::StatusOr<std::string> HashInputs(proto::Scenario* s) {
   std::string all;
   proto::Trace* trace = s->mutable_workload()->mutable_trace();
@@ -134,6 +135,7 @@ absl::StatusOr<std::string> HashInputs(proto::Scenario* s) {
   for (const auto& [name, path] : tables) paths.push_back(path);
   for (const proto::Quota& quota : s->quotas()) paths.push_back(quota.path());
   paths.push_back(s->cluster().mig().config_file());
+  paths.push_back(s->scheduler().kube_config());
   // A format or a table to generate from that is no file is a built-in one.
   for (const std::string& maybe :
        {trace->format(), s->cluster().format(), s->workload().generated().table()}) {

@@ -20,6 +20,7 @@ absl::string_view PolicyNames() {
   static const auto* const text = [] {
     std::vector<std::string> names;
     for (const PolicyEntry& entry : BuiltinRegistry().policies()) names.push_back(entry.name);
+    names.emplace_back(kKubeSchedulerPolicy);
     return new std::string(absl::StrJoin(names, ", "));
   }();
   return *text;

@@ -191,7 +191,12 @@ void BindingCycle::UndoSlot(uint32_t slot) {
     run_->Emit(RecordKind::kPodUnreserved, pod, node, devices, 0);
     // Others may have failed because of the charge; upstream broadcasts a deleted assigned pod
     // here.
-    scheduling_->Notify(ClusterChange{.event = kPodRemoved, .node = node});
+    ClusterChange change;
+    change.event = kPodRemoved;
+    change.node = node;
+    change.pod = &cluster.pod_shape(pod);
+    change.pod_id = pod;
+    scheduling_->Notify(change);
   }
 }
 

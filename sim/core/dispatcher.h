@@ -19,6 +19,7 @@
 #include "model/record.h"
 #include "model/state_io.h"
 #include "policies/framework/profile.h"
+#include "sim/core/nominator.h"
 #include "sim/core/placer.h"
 #include "sim/core/quotas.h"
 
@@ -57,6 +58,8 @@ struct DispatchParts {
   JobTable* jobs = nullptr;
   Placer* placer = nullptr;
   SchedulingCycle* cycle = nullptr;
+  // The nominations that the placer's KubeCycle heeds; null: SchedulingCycle decides.
+  Nominator* nominator = nullptr;
   Profile* profile = nullptr;
   const VerdictSummaryTable* summaries = nullptr;
   const Quotas* quotas = nullptr;

@@ -127,7 +127,7 @@ bool JobLifecycle::Admit(JobId job) {
     run_->jobs().CancelStart(job);
     Recreate(job, admission.recreated_after);
   }
-  NotifyVacated(admission.vacated);
+  NotifyVacated(job, admission.vacated);
   return false;
 }
 
@@ -216,7 +216,7 @@ void JobLifecycle::Finish(JobId job) {
     ReleasePods(job, row.fails ? RecordKind::kPodFailed : RecordKind::kPodFinished, 0);
     End(job, row.fails ? JobState::kFailed : JobState::kSucceeded);
   }
-  NotifyVacated(nodes);
+  NotifyVacated(job, nodes);
 }
 
 void JobLifecycle::ReleasePods(JobId job, RecordKind kind, uint32_t detail, PodId preemptor) {
@@ -276,8 +276,19 @@ void JobLifecycle::End(JobId job, JobState state) {
   scheduling_->dispatcher().OnEnd(job);
 }
 
-void JobLifecycle::NotifyVacated(const std::vector<NodeId>& nodes) {
-  for (NodeId node : nodes) scheduling_->Notify(ClusterChange{.event = kPodRemoved, .node = node});
+void JobLifecycle::NotifyVacated(JobId job, const std::vector<NodeId>& nodes) {
+  const JobRow& row = run_->jobs().row(job);
+  ClusterChange change;
+  change.event = kPodRemoved;
+  // A gang has pods of other shapes, too.
+  if (row.pods == 1) {
+    change.pod = &run_->cluster().pod_shape(row.first_pod);
+    change.pod_id = row.first_pod;
+  }
+  for (NodeId node : nodes) {
+    change.node = node;
+    scheduling_->Notify(change);
+  }
   scheduling_->Wake();
 }
 
@@ -334,7 +345,7 @@ void JobLifecycle::Interrupt(JobId job, EvictionCause cause, PodId preemptor) {
     jobs.Interrupt(job, now, kept, overhead);
     Recreate(job, lost ? run_->options().recreation_delay : SimDuration());
   }
-  NotifyVacated(nodes);
+  NotifyVacated(job, nodes);
 }
 
 void JobLifecycle::EvictFrom(NodeId node, EvictionCause cause) {
@@ -401,7 +412,7 @@ void JobLifecycle::Delete(JobId job) {
   }
   ReleasePods(job, RecordKind::kPodDeleted, 0);
   End(job, JobState::kDeleted);
-  NotifyVacated(nodes);
+  NotifyVacated(job, nodes);
 }
 
 void JobLifecycle::DeleteOwner(JobId job) {

@@ -123,8 +123,8 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   void ReleasePods(JobId job, RecordKind kind, uint32_t detail, PodId preemptor = PodId());
   // The job has ended for good.
   void End(JobId job, JobState state);
-  // Pods have left these nodes.
-  void NotifyVacated(const std::vector<NodeId>& nodes);
+  // Pods of the job have left these nodes.
+  void NotifyVacated(JobId job, const std::vector<NodeId>& nodes);
   // Evicts every job with a pod on the node for which `leaves` is true.
   void EvictIf(NodeId node, EvictionCause cause, absl::FunctionRef<bool(PodId)> leaves);
   // MIG instances that are created for the pod of the job that gets most of them; the driver

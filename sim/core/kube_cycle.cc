@@ -1,6 +1,7 @@
 #include "sim/core/kube_cycle.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -94,6 +95,7 @@ struct KubeCycle::Attempt {
     skipped_filters = 0;
     pre_filters_run = 0;
     pre_rejection.reset();
+    pre_reason = kFits;
     has_subset = false;
     naming.clear();
     restrictions.clear();
@@ -127,6 +129,7 @@ struct KubeCycle::Attempt {
   uint64_t skipped_filters = 0;  // by place in the profile
   size_t pre_filters_run = 0;
   std::optional<NodeStatus> pre_rejection;
+  ReasonIndex pre_reason = kFits;  // of the profile; kFits: of no list
   bool has_subset = false;
   std::vector<NodeId> subset;         // ascending
   std::vector<const Plugin*> naming;  // that gave subsets
@@ -183,8 +186,10 @@ KubeCycle::ProfileState& KubeCycle::StateOf(Profile* profile) {
 // False: the pod is rejected, or a plugin failed.
 bool KubeCycle::RunPreFilters(Attempt* a) {
   const std::vector<PreFilterPlugin*>& plugins = a->profile->pre_filters();
-  const auto reject = [&](const Plugin* plugin, StepCode code, std::string text) {
+  const auto reject = [&](const Plugin* plugin, StepCode code, std::string text,
+                          ReasonIndex local = kFits) {
     a->pre_rejection = NodeStatus{plugin, code, {std::move(text)}, NodeId()};
+    a->pre_reason = a->profile->ReasonOf(plugin, local);
   };
   for (size_t i = 0; i < plugins.size(); ++i) {
     PreFilterPlugin& plugin = *plugins[i];
@@ -197,11 +202,11 @@ bool KubeCycle::RunPreFilters(Attempt* a) {
     }
     // What rejects the pod without being final is remembered, and the others are asked as well.
     if (step.code == StepCode::kReject) {
-      reject(&plugin, step.code, MessageOf(plugin, step));
+      reject(&plugin, step.code, MessageOf(plugin, step), step.reason);
       continue;
     }
     if (step.code == StepCode::kUnresolvable) {
-      reject(&plugin, step.code, MessageOf(plugin, step));
+      reject(&plugin, step.code, MessageOf(plugin, step), step.reason);
       a->naming.clear();
       return false;
     }
@@ -609,6 +614,23 @@ void KubeCycle::ExplainScores(Attempt* a) {
   a->detail->totals = sorted(a->totals, 1);
 }
 
+// The heap is never built: which index comes out on top follows from the comparisons alone (a child
+// moves up, and the right one is preferred, only if it is greater).
+size_t KubeCycle::HeapRoot(absl::Span<const int64_t> totals) {
+  std::vector<size_t> winner(totals.size());
+  for (size_t i = totals.size(); i-- > 0;) {
+    winner[i] = i;
+    const size_t left = 2 * i + 1;
+    if (left >= totals.size()) continue;
+    size_t child = winner[left];
+    if (left + 1 < totals.size() && totals[winner[left + 1]] > totals[child]) {
+      child = winner[left + 1];
+    }
+    if (totals[child] > totals[i]) winner[i] = child;
+  }
+  return winner[0];
+}
+
 NodeId KubeCycle::PickBest(Attempt* a) {
   const size_t n = a->feasible.size();
   const NodeId* const nodes = a->feasible.data();
@@ -629,6 +651,9 @@ NodeId KubeCycle::PickBest(Attempt* a) {
     if (a->totals[i] == a->totals[best]) a->best.push_back(a->feasible[i]);
   }
   NodeId chosen = a->feasible[best];
+  if (options_.ties == KubeCycleOptions::Ties::kHeapRoot) {
+    chosen = a->feasible[HeapRoot(absl::MakeConstSpan(a->totals).first(n))];
+  }
   if (options_.ties == KubeCycleOptions::Ties::kRandom && a->best.size() > 1) {
     chosen = a->best[static_cast<size_t>(ties_.Below(a->best.size()))];
   }
@@ -712,6 +737,18 @@ uint64_t KubeCycle::RejectorsOf(const Attempt& a) {
   return rejectors;
 }
 
+void KubeCycle::CountRejections(Attempt* a) const {
+  std::array<uint32_t, size_t{kUnknown} + 1> counts{};
+  for (const RejectedNode& rejected : a->rejected) ++counts[rejected.reason];
+  if (a->pre_rejection.has_value()) {
+    counts[a->pre_reason] += static_cast<uint32_t>(cluster_->node_order().size());
+  }
+  for (size_t reason = 1; reason < kUnknown; ++reason) {
+    if (counts[reason] == 0) continue;
+    a->result.rejected.emplace_back(static_cast<ReasonIndex>(reason), counts[reason]);
+  }
+}
+
 NodeStatus KubeCycle::StatusOf(const Attempt& a, const RejectedNode& rejected) {
   if (rejected.status != 0) return a.statuses[rejected.status - size_t{1}];
   if (rejected.reason == kUnknown) return {nullptr, StepCode::kUnresolvable, {}, rejected.node};
@@ -741,7 +778,15 @@ void KubeCycle::RunPostFilters(Attempt* a) {
   PostFilterResult& result = a->result.post_filter;
   result.keeps_nomination = true;
   const std::vector<PostFilterPlugin*>& plugins = a->profile->post_filters();
-  if (plugins.empty() || !a->pod->pod.valid()) return;
+  if (!runs_post_filter_ || plugins.empty() || !a->pod->pod.valid()) return;
+  // Nobody reads why, and there is no nomination that could be lost.
+  if (jobs_ != nullptr && !a->wants_texts() && !nominator_->NodeOf(a->pod->pod).valid()) {
+    const int32_t priority = cluster_->pod_priority(a->pod->pod);
+    const auto may_help = [&](const PostFilterPlugin* plugin) {
+      return plugin->PostFilterMayHelp(priority, *jobs_);
+    };
+    if (std::none_of(plugins.begin(), plugins.end(), may_help)) return;
+  }
   PreemptionReport report;
   FailedSearch failed;
   failed.pod = a->pod;
@@ -805,6 +850,7 @@ void KubeCycle::Fail(Attempt* a) {
   a->Filters(cluster_, nominator_);
   ExplainRestrictions(a);
   a->result.rejectors = RejectorsOf(*a);
+  CountRejections(a);
   if (a->detail != nullptr) DescribeSearch(a);
   if (a->wants_message) a->result.message = FitErrorOf(*a);
   RunPostFilters(a);
@@ -937,6 +983,12 @@ void KubeCycle::TellFeasible(Attempt* a) {
   }
 }
 
+void KubeCycle::set_progress(const Progress& progress) {
+  start_ = progress.start;
+  ties_ = progress.ties;
+  offsets_ = progress.offsets;
+}
+
 void KubeCycle::Save(StateWriter& out) const {
   out.Section("kube cycle");
   out.U64(start_);
@@ -949,7 +1001,8 @@ absl::Status KubeCycle::Load(StateReader& in) {
   start_ = static_cast<size_t>(in.U64());
   RETURN_IF_ERROR(ties_.Load(in));
   RETURN_IF_ERROR(offsets_.Load(in));
-  if (in.status().ok() && start_ != 0 && start_ >= cluster_->node_order().size()) {
+  // Nodes may have left since the search that ended there.
+  if (in.status().ok() && start_ != 0 && start_ >= cluster_->node_count()) {
     return absl::DataLossError("a search begins behind the last node");
   }
   return in.status();

@@ -29,6 +29,7 @@
 #include "model/state_io.h"
 #include "policies/framework/profile.h"
 #include "sim/core/attempt_filters.h"
+#include "sim/core/attempt_result.h"
 #include "sim/core/dispatcher.h"
 #include "sim/core/extender.h"
 #include "sim/core/kube_post_filter.h"
@@ -41,6 +42,9 @@ struct KubeCycleOptions {
   enum class Ties : uint8_t {
     kFirst,   // the first of the best in order of addition to the cluster
     kRandom,  // any of the best, from a stream of the run (upstream's reservoir)
+    // The root of the binary heap that upstream builds from the feasible nodes in their order: from
+    // 1.35 on, without extenders.
+    kHeapRoot,
   };
   Ties ties = Ties::kFirst;
   bool use_cache = true;
@@ -103,19 +107,6 @@ struct FilterSurvey {
   std::vector<const Plugin*> naming;  // that named the subset
 };
 
-struct AttemptResult {
-  enum class Outcome : uint8_t { kFound, kUnschedulable, kError };
-  Outcome outcome = Outcome::kUnschedulable;
-  NodeId node;               // kFound
-  std::string message;       // upstream's FitError with PostFilter's words, or the error
-  uint64_t rejectors = 0;    // bit i: Profile::requeues()[i] rejected the pod
-  bool by_extender = false;  // extenders rejected nodes, too: any event may help
-  // How often the attempt waited for extenders, one answer after the other. Those that are asked
-  // for scores are asked at the same time.
-  int64_t extender_waits = 0;
-  PostFilterResult post_filter;  // its victims are not evicted yet
-};
-
 class KubeCycle {
  public:
   // All must outlive it.
@@ -153,8 +144,20 @@ class KubeCycle {
   FilterSurvey Survey(Profile* profile, const PodContext& pod,
                       absl::FunctionRef<void(const NodeStatus&)> tell);
 
+  // False: failed attempts end without PostFilter, as those of a gang's pods and of trials do.
+  void set_runs_post_filter(bool runs) { runs_post_filter_ = runs; }
+
   // The index into node_order() at which the next search begins.
   size_t start() const { return start_; }
+
+  // What an attempt changes for later ones, to be taken back after a trial.
+  struct Progress {
+    size_t start;
+    Random ties;
+    Random offsets;
+  };
+  Progress progress() const { return {start_, ties_, offsets_}; }
+  void set_progress(const Progress& progress);
 
   // Caches are left out, as they are filled again.
   void Save(StateWriter& out) const;
@@ -184,9 +187,11 @@ class KubeCycle {
   void SumScores(Attempt* a);
   void ExplainScores(Attempt* a);
   NodeId PickBest(Attempt* a);
+  static size_t HeapRoot(absl::Span<const int64_t> totals);
   void Fail(Attempt* a);
   static void ExplainRestrictions(Attempt* a);
   static uint64_t RejectorsOf(const Attempt& a);
+  void CountRejections(Attempt* a) const;
   static NodeStatus StatusOf(const Attempt& a, const RejectedNode& rejected);
   static std::string SubsetText(const Attempt& a);
   std::string FitErrorOf(const Attempt& a) const;
@@ -200,6 +205,8 @@ class KubeCycle {
   const JobControl* control_ = nullptr;
   std::vector<Extender*> extenders_;
   bool extenders_narrow_ = false;  // some filter or score: one feasible node is not enough
+
+  bool runs_post_filter_ = true;
   size_t start_ = 0;
   Random ties_;
   Random offsets_;

@@ -107,6 +107,7 @@ void KubernetesDispatcher::Enqueue(JobId job) {
   }
   // Recreated pods are new pods, without a history.
   queue_.Forget(row.first_pod);
+  ClearNomination(job);
   queue_.Add(row.first_pod, parts_.cluster->pod_shape_id(row.first_pod), row.priority,
              parts_.control->now());
 }
@@ -139,6 +140,7 @@ void KubernetesDispatcher::OnQuotaChange() {
 void KubernetesDispatcher::OnEnd(JobId job) {
   const JobRow& row = parts_.jobs->row(job);
   queue_.Forget(row.first_pod);
+  ClearNomination(job);
   if (job.value() < is_admitted_.size() && is_admitted_[job.value()]) {
     is_admitted_[job.value()] = false;
     admitted_[row.tenant.value()].Add(row.request, -1);
@@ -159,8 +161,15 @@ bool KubernetesDispatcher::Remove(JobId job) {
   } else if (held_.erase(job) == 0) {
     found = queue_.Remove(parts_.jobs->row(job).first_pod);
   }
-  if (found) CountNeed(job, -1);
+  if (found) {
+    CountNeed(job, -1);
+    ClearNomination(job);
+  }
   return found;
+}
+
+void KubernetesDispatcher::ClearNomination(JobId job) {
+  if (parts_.nominator != nullptr) parts_.nominator->Clear(parts_.jobs->row(job).first_pod);
 }
 
 uint64_t KubernetesDispatcher::RejectorsOf(SummaryId why) {
@@ -203,6 +212,11 @@ void KubernetesDispatcher::OnEvent(const ClusterChange& change) {
   const std::vector<RequeuePlugin*>& requeues = parts_.profile->requeues();
   const ClusterState& cluster = *parts_.cluster;
   const SimTime now = parts_.control->now();
+  ClusterChange known = change;
+  // Nothing else is to be known about these: the node is new to the queue, or the pod has left.
+  known.detailed =
+      parts_.nominator != nullptr &&
+      (change.event == kNodeAdded || (change.event == kPodRemoved && change.pod != nullptr));
   uint64_t concerned = 0;
   for (size_t i = 0; i < registered_.size(); ++i) {
     concerned |= static_cast<uint64_t>((registered_[i] & change.event) != 0) << i;
@@ -213,7 +227,7 @@ void KubernetesDispatcher::OnEvent(const ClusterChange& change) {
         const PodContext pod = {shape, &cluster.shapes().row(shape), PodId(), now};
         for (uint64_t left = rejectors & concerned; left != 0; left &= left - 1) {
           const auto i = static_cast<size_t>(std::countr_zero(left));
-          if (Requeues(*requeues[i], change, pod, cluster)) return true;
+          if (Requeues(*requeues[i], known, pod, cluster)) return true;
         }
         return false;
       },
@@ -242,9 +256,11 @@ void KubernetesDispatcher::Attempt(const QueuedPod& pod) {
   const auto failure = parts_.placer->Place(job, parts_.control->now());
   if (!failure.has_value()) {
     CountNeed(job, -1);
+    ClearNomination(job);
     return parts_.control->StartPlaced(job);
   }
   parts_.control->RecordFailure(job, *failure);
+  if (parts_.nominator != nullptr) return EndKubeAttempt(pod, job, *failure);
   if (!parts_.profile->post_filters().empty() && RunPostFilter(pod, job, *failure)) return;
   GiveBack(pod, *failure, false);
   parts_.control->EndFailedAttempt(*failure, NodeId());
@@ -302,6 +318,35 @@ bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
     return true;
   }
   return false;
+}
+
+void KubernetesDispatcher::EndKubeAttempt(const QueuedPod& pod, JobId job,
+                                          const Placer::Failure& failure) {
+  // A copy, because evictions may lead to other attempts.
+  const AttemptResult attempt = parts_.placer->kube_attempt();
+  const bool error = attempt.outcome == AttemptResult::Outcome::kError;
+  const bool gang = parts_.jobs->row(job).pods > 1;
+  uint64_t rejectors = attempt.rejectors;
+  // An event for any pod of a gang may help; and any event if there were no nodes at all.
+  if (gang || rejectors == 0) rejectors = kOtherPlugin;
+  queue_.Return(pod, parts_.cluster->pod_shape_id(failure.pod), error ? 0 : rejectors,
+                /*moved_since=*/false, parts_.control->now());
+  const PostFilterResult& result = attempt.post_filter;
+  if (result.code != StepCode::kSuccess || !result.nominated.valid()) {
+    if (error || !result.keeps_nomination) ClearNomination(job);
+    return parts_.control->EndFailedAttempt(failure, NodeId());
+  }
+  for (const PodId nominee : result.cleared_nominations) parts_.nominator->Clear(nominee);
+  parts_.nominator->Nominate(pod.pod, result.nominated);
+  std::vector<JobId> victims;
+  for (const PodId victim : result.victims) {
+    const JobId owner = parts_.jobs->job_of(victim);
+    if (std::find(victims.begin(), victims.end(), owner) == victims.end()) victims.push_back(owner);
+  }
+  for (const JobId victim : victims) {
+    parts_.control->Evict(victim, EvictionCause::kPreempted, job);
+  }
+  parts_.control->EndFailedAttempt(failure, result.nominated);
 }
 
 bool KubernetesDispatcher::IsGone(JobId victim, uint32_t runs) const {
@@ -374,6 +419,7 @@ void KubernetesDispatcher::Save(StateWriter& out) const {
     }
   }
   out.Bool(room_made_);
+  if (parts_.nominator != nullptr) parts_.nominator->Save(out);
   out.U64(held_.size());
   for (JobId job : held_) out.U64(job.value());
   out.U64(needs_.size());
@@ -419,6 +465,10 @@ absl::Status KubernetesDispatcher::Load(StateReader& in) {
     nominated_.push_back(std::move(n));
   }
   room_made_ = in.Bool();
+  if (parts_.nominator != nullptr) {
+    RETURN_IF_ERROR(
+        parts_.nominator->Load(in, parts_.cluster->pod_count(), parts_.cluster->node_count()));
+  }
   const size_t held = in.Count();
   for (size_t i = 0; i < held && in.status().ok(); ++i) held_.insert(job_of());
   const size_t needs = in.Count();

@@ -5,6 +5,10 @@
 // for which one of its rejecting plugins is registered, then serves its backoff, then competes
 // again in QueueSort order; it never blocks others.
 //
+// A preemptor waits outside the queue for its victims to end, and is tried first then. With
+// KubeCycle it does as in Kubernetes: it goes back to the queue with a nominated node, and the
+// victims' end is an event like others.
+//
 // Quotas are Kubernetes' ResourceQuota: they bind when pods are created. A job over its tenant's
 // quota is outside the queue. When there is room, its jobs are admitted in order of submission,
 // passing over those that are too large.
@@ -66,6 +70,9 @@ class KubernetesDispatcher : public Dispatcher {
   void Attempt(const QueuedPod& pod);
   // True when a plugin did something for the job.
   bool RunPostFilter(const QueuedPod& pod, JobId job, const Placer::Failure& failure);
+  // The end of a failed attempt of KubeCycle, which has asked PostFilter already.
+  void EndKubeAttempt(const QueuedPod& pod, JobId job, const Placer::Failure& failure);
+  void ClearNomination(JobId job);
   bool TryNominated();
   bool IsGone(JobId victim, uint32_t runs) const;
   void GiveBack(const QueuedPod& pod, const Placer::Failure& failure, bool moved_since);

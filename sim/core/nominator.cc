@@ -1,6 +1,7 @@
 #include "sim/core/nominator.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "model/check.h"
 
@@ -32,6 +33,34 @@ absl::Span<const PodId> Nominator::On(NodeId node) const {
   const auto found = pods_.find(node);
   if (found == pods_.end()) return {};
   return found->second;
+}
+
+void Nominator::Save(StateWriter& out) const {
+  out.Section("nominations");
+  std::vector<NodeId> nodes;
+  for (const auto& [node, pods] : pods_) nodes.push_back(node);
+  std::sort(nodes.begin(), nodes.end());
+  out.U64(node_of_.size());
+  for (const NodeId node : nodes) {
+    for (const PodId pod : On(node)) {
+      out.U64(pod.value());
+      out.U64(node.value());
+    }
+  }
+}
+
+absl::Status Nominator::Load(StateReader& in, size_t pods, size_t nodes) {
+  in.Section("nominations");
+  const size_t count = in.Count();
+  for (size_t i = 0; i < count && in.status().ok(); ++i) {
+    const uint64_t pod = in.U64();
+    const uint64_t node = in.U64();
+    if (pod >= pods || node >= nodes) in.Fail("a nominated pod or its node does not exist");
+    if (in.status().ok()) {
+      Nominate(PodId(static_cast<size_t>(pod)), NodeId(static_cast<size_t>(node)));
+    }
+  }
+  return in.status();
 }
 
 }  // namespace drasim

@@ -3,11 +3,14 @@
 #ifndef DRASIM_SIM_CORE_NOMINATOR_H_
 #define DRASIM_SIM_CORE_NOMINATOR_H_
 
+#include <cstddef>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "model/ids.h"
+#include "model/state_io.h"
 
 namespace drasim {
 
@@ -22,6 +25,11 @@ class Nominator {
   // In order of nomination. Valid until the next change.
   absl::Span<const PodId> On(NodeId node) const;
   bool empty() const { return node_of_.empty(); }
+
+  // Equal nominations give equal bytes. O(nominations log nominations).
+  void Save(StateWriter& out) const;
+  // Pods and nodes must be below these numbers.
+  absl::Status Load(StateReader& in, size_t pods, size_t nodes);
 
  private:
   absl::flat_hash_map<PodId, NodeId> node_of_;

@@ -9,6 +9,7 @@
 #include "absl/types/span.h"
 #include "model/check.h"
 #include "model/device_set.h"
+#include "sim/core/kube_cycle.h"
 
 namespace drasim {
 namespace {
@@ -90,6 +91,7 @@ const Placer::Failure* Placer::KnownFailure(JobId job) {
 
 std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask) {
   const PodContext context = {cluster_->pod_shape_id(pod), &cluster_->pod_shape(pod), pod, now};
+  if (kube_ != nullptr) return PlaceByKube(context);
   absl::Span<NodeRestrictionPlugin* const> restricting;
   if (ask == Ask::kEveryone) restricting = profile_->restrictions();
   bool names_nodes = false;
@@ -141,6 +143,32 @@ std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask)
   return std::nullopt;
 }
 
+std::optional<Placer::Failure> Placer::PlaceByKube(const PodContext& pod) {
+  cycle_->CountDecision();
+  kube_attempt_ = kube_->Schedule(kube_profile_, pod, /*wants_message=*/false, /*detail=*/nullptr);
+  if (kube_attempt_.outcome != AttemptResult::Outcome::kFound) {
+    VerdictSummaryTable::Row why;
+    why.nodes = static_cast<uint32_t>(cluster_->available_nodes());
+    why.rejected = kube_attempt_.rejected;
+    return Failure{pod.pod, PodId(), summaries_->Intern(why), false, false};
+  }
+  const NodeId node = kube_attempt_.node;
+  DeviceSet devices;
+  DeviceGrants grants;
+  if (pod.shape->request.gpu_count > 0) {
+    DeviceProposals proposals;
+    profile_->allocator().Propose(pod.shape->request, *cluster_, node, &proposals);
+    DRASIM_CHECK(!proposals.empty());
+    devices = proposals.front().devices;
+  } else if (!pod.shape->request.mig.empty()) {
+    grants = profile_->allocator().ProposeMig(pod, *cluster_, node);
+    DRASIM_CHECK(!grants.empty());
+    devices = DevicesOf(grants);
+  }
+  cluster_->Assume(pod.pod, node, devices, grants);
+  return std::nullopt;
+}
+
 // Counts the nodes of the shape's verdicts and of the plugins that restrict only this pod.
 VerdictSummaryTable::Row Placer::Rejections(const PodContext& pod,
                                             absl::Span<NodeRestrictionPlugin* const> restricting) {
@@ -180,6 +208,8 @@ std::optional<Placer::Failure> Placer::PlaceAll(JobId job, SimTime now, Ask ask)
   }
   const bool gang = row.pods > 1;
   if (gang) cluster_->BeginWhatIf();
+  // A gang's pods would need room on several nodes at once, which no upstream plugin looks for.
+  if (kube_ != nullptr) kube_->set_runs_post_filter(!gang && !trial_);
   for (uint32_t i = 0; i < row.pods; ++i) {
     std::optional<Failure> failure = PlacePod(PodId(row.first_pod.value() + i), now, ask);
     if (!failure.has_value()) continue;
@@ -201,9 +231,14 @@ std::optional<Placer::Failure> Placer::PlaceAll(JobId job, SimTime now, Ask ask)
 std::optional<Placer::Failure> Placer::TryPlace(JobId job, SimTime now, Ask ask) {
   const uint32_t signature = SignatureOf(job);
   const Memory kept = memory_[signature];
+  std::optional<KubeCycle::Progress> progress;
+  if (kube_ != nullptr) progress = kube_->progress();
+  trial_ = true;
   cluster_->BeginWhatIf();
   const std::optional<Failure> failure = PlaceAll(job, now, ask);
   cluster_->Rollback();
+  trial_ = false;
+  if (progress.has_value()) kube_->set_progress(*progress);
   memory_[signature] = kept;
   return failure;
 }

@@ -26,9 +26,12 @@
 #include "model/job_table.h"
 #include "model/record.h"
 #include "policies/framework/profile.h"
+#include "sim/core/attempt_result.h"
 #include "sim/core/scheduling_cycle.h"
 
 namespace drasim {
+
+class KubeCycle;
 
 class Placer {
  public:
@@ -48,6 +51,16 @@ class Placer {
   // Assumes every pod of the waiting job and returns nothing, or changes nothing and says why.
   // `now` is for plugins. O(pods x decision).
   std::optional<Failure> Place(JobId job, SimTime now);
+
+  // Nodes are chosen by kube-scheduler's search from now on, and nothing is remembered: the search
+  // begins where the last one ended. `profile` is the placer's own. Both must outlive it.
+  void set_kube(KubeCycle* kube, Profile* profile) {
+    kube_ = kube;
+    kube_profile_ = profile;
+    remember_ = false;
+  }
+  // The last attempt of Place, with set_kube: of the pod that failed, if one did.
+  const AttemptResult& kube_attempt() const { return kube_attempt_; }
 
   // Whether Place would succeed; changes nothing, and remembers nothing.
   bool WouldFit(JobId job, SimTime now);
@@ -88,6 +101,7 @@ class Placer {
   std::optional<Failure> PlaceAll(JobId job, SimTime now, Ask ask);
   std::optional<Failure> TryPlace(JobId job, SimTime now, Ask ask);
   std::optional<Failure> PlacePod(PodId pod, SimTime now, Ask ask);
+  std::optional<Failure> PlaceByKube(const PodContext& pod);
   VerdictSummaryTable::Row Rejections(const PodContext& pod,
                                       absl::Span<NodeRestrictionPlugin* const> restricting);
   bool GroupFitsEmpty(ShapeId shape, uint32_t pods);
@@ -96,6 +110,10 @@ class Placer {
   ClusterState* cluster_;
   const JobTable* jobs_;
   SchedulingCycle* cycle_;
+  KubeCycle* kube_ = nullptr;  // null: `cycle_` decides
+  Profile* kube_profile_ = nullptr;
+  AttemptResult kube_attempt_;
+  bool trial_ = false;
   VerdictSummaryTable* summaries_;
   bool remember_;
   bool amounts_may_grow_ = false;

@@ -141,7 +141,8 @@ class DecisionSink : public RecordSink {
     }
     out_.why = explainer.OfFailure(record.pod, SummaryId(record.detail), record.time);
     if (!trace_.verdicts.empty()) return AddNodes(cluster, trace_.verdicts);
-    if (!FiltersRefused(record)) return;
+    // KubeCycle keeps no verdicts by node.
+    if (!FiltersRefused(record) || sim_->kube_cycle() != nullptr) return;
     // An attempt that must fail as the last one did, because no node has changed since, is not
     // decided again. The cycle still has the verdicts.
     const ShapeId shape = cluster.pod_shape_id(record.pod);

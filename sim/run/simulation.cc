@@ -1,16 +1,24 @@
 #include "sim/run/simulation.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "model/check.h"
 #include "model/key_error.h"
 #include "model/number_text.h"
 #include "model/status_macros.h"
 #include "model/text/shown_text.h"
+#include "policies/framework/plugin_args.h"
 #include "policies/queues/estimates.h"
 #include "sim/core/batch_dispatcher.h"
 #include "sim/core/fill_dispatcher.h"
@@ -22,11 +30,15 @@
 #include "sim/run/node_events.h"
 #include "sim/run/node_failures.h"
 #include "sim/run/quota_table.h"
+#include "sim/scenario/kube_config.h"
+#include "traces/byte_source.h"
 #include "traces/shaping.h"
 
 namespace drasim {
 
 namespace {
+
+constexpr size_t kMaxKubeConfigBytes = 16u << 20;
 
 // Multiplies the nodes. Changes of a node in the trace apply to its copies, too.
 absl::Status ScaleNodeInput(double scale, NodeInput* input) {
@@ -60,12 +72,63 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Build(RunSpec spec) {
     sim->dra_ = std::make_unique<DraPlan>(&*sim->spec_.dra);
     sim->devices_.set_dra(sim->dra_.get());
   }
-  for (auto step : {&Simulation::ReadCluster, &Simulation::ReadWorkload, &Simulation::LowerWorkload,
-                    &Simulation::BuildCluster, &Simulation::ArrangeWorkload,
-                    &Simulation::AddFailures, &Simulation::MakeProfile}) {
+  for (auto step :
+       {&Simulation::ReadKubeScheduler, &Simulation::ReadCluster, &Simulation::ReadWorkload,
+        &Simulation::LowerWorkload, &Simulation::BuildCluster, &Simulation::ArrangeWorkload,
+        &Simulation::AddFailures, &Simulation::MakeProfile}) {
     RETURN_IF_ERROR(((*sim).*step)());
   }
   return sim;
+}
+
+absl::Status Simulation::ReadKubeScheduler() {
+  SchedulerSpec& scheduler = spec_.scheduler;
+  if (!scheduler.kube.has_value()) return absl::OkStatus();
+  KubeConfig config = DefaultKubeConfig();
+  if (const std::string& file = scheduler.kube->config; !file.empty()) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(file));
+    ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxKubeConfigBytes));
+    ASSIGN_OR_RETURN(config, ReadKubeConfig(text, file));
+    scheduler.kubernetes.initial_backoff = config.initial_backoff;
+    scheduler.kubernetes.max_backoff = config.max_backoff;
+  }
+  if (config.profiles.size() != 1) {
+    return KeyError("scheduler.kube_config",
+                    absl::StrCat("found ", config.profiles.size(),
+                                 " profiles, expected one, under which all pods run"));
+  }
+  if (!config.extenders.empty()) {
+    return KeyError("scheduler.kube_config",
+                    "found extenders, expected none: a simulation cannot ask them");
+  }
+  if (!config.without_effect.empty()) {
+    warnings_.push_back(absl::StrCat("scheduler.kube_config: without effect in a simulation: ",
+                                     absl::StrJoin(config.without_effect, ", ")));
+  }
+  kube_profile_ = std::move(config.profiles[0]);
+  if (scheduler.preemption != PreemptionMode::kPriority) kube_profile_.post_filter.clear();
+  if (scheduler.kube->two_terms) {
+    PluginArgs& args = kube_profile_.args["NodeResourcesBalancedAllocation"];
+    auto balanced = ArgsOr<BalancedAllocationArgs>(args);
+    balanced.two_terms = true;
+    args = std::move(balanced);
+  }
+  return absl::OkStatus();
+}
+
+// kube-scheduler knows nothing about devices of the direct front end, nor about reasons of drasim's
+// own to keep a pod back.
+absl::StatusOr<Profile> Simulation::MakeKubeProfile(const PolicyContext& context) const {
+  ASSIGN_OR_RETURN(Profile profile, Profile::MakeKube(BuiltinRegistry(), kube_profile_, context,
+                                                      spec_.scheduler.profile.device_chooser));
+  std::vector<absl::string_view> names = {"GpuShareFit", "GroupLimit"};
+  if (context.mig) names.push_back("MigFit");
+  if (context.holds) names.push_back("PodHold");
+  for (const absl::string_view name : names) {
+    ASSIGN_OR_RETURN(std::unique_ptr<Plugin> plugin, BuiltinRegistry().MakePlugin(name, context));
+    profile.AddPlugin(std::move(plugin));
+  }
+  return profile;
 }
 
 absl::Status Simulation::ReadCluster() {
@@ -353,8 +416,11 @@ absl::Status Simulation::MakeProfile() {
   context.holds = shapes_->any_held();
   context.mig_mix = MigMix(*shapes_, workload_.rows());
   context.resource_scores = spec_.scheduler.resource_scores;
+  const std::optional<KubeSchedulerSpec>& kube = spec_.scheduler.kube;
   ASSIGN_OR_RETURN(Profile profile,
-                   Profile::Make(BuiltinRegistry(), spec_.scheduler.profile, context));
+                   kube.has_value()
+                       ? MakeKubeProfile(context)
+                       : Profile::Make(BuiltinRegistry(), spec_.scheduler.profile, context));
   profile_ = std::make_unique<Profile>(std::move(profile));
   if (dra_ != nullptr) {
     for (const JobArrival& job : workload_.rows()) {
@@ -372,6 +438,13 @@ absl::Status Simulation::MakeProfile() {
                                              spec_.scheduler.cache);
   placer_ = std::make_unique<Placer>(profile_.get(), cluster_.get(), &jobs_, cycle_.get(),
                                      &summaries_, RemembersFailures());
+  if (kube.has_value()) {
+    KubeCycleOptions options;
+    options.ties = kube->ties;
+    options.use_cache = spec_.scheduler.cache;
+    kube_cycle_ = std::make_unique<KubeCycle>(cluster_.get(), &nominator_, options, spec_.seed);
+    placer_->set_kube(kube_cycle_.get(), profile_.get());
+  }
   summaries_.SetReasons(profile_->reasons(), profile_->reason_kinds());
   fingerprint_ = std::make_unique<FingerprintSink>(&summaries_);
   metrics_ = std::make_unique<MetricsSink>(fragmentation_.get(), *cluster_);
@@ -416,6 +489,10 @@ std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(JobControl* control) {
   parts.summaries = &summaries_;
   parts.quotas = &quotas_;
   parts.control = control;
+  if (kube_cycle_ != nullptr) {
+    kube_cycle_->set_jobs(&jobs_, control);
+    parts.nominator = &nominator_;
+  }
   switch (spec_.scheduler.queue) {
     case QueueKind::kNone:
       return std::make_unique<FillDispatcher>(parts);
@@ -510,12 +587,14 @@ void Simulation::MakeEngine() {
   parts.stop = stop_;
   parts.save_extra = [this](StateWriter& out) {
     streams_->Save(out);
+    if (kube_cycle_ != nullptr) kube_cycle_->Save(out);
     load_table_.Save(out);
     integrals_->Save(out);
     if (save_attached_) save_attached_(out);
   };
   parts.load_extra = [this](StateReader& in) {
     RETURN_IF_ERROR(streams_->Load(in));
+    if (kube_cycle_ != nullptr) RETURN_IF_ERROR(kube_cycle_->Load(in));
     RETURN_IF_ERROR(load_table_.Load(in));
     RETURN_IF_ERROR(integrals_->Load(in));
     return load_attached_ ? load_attached_(in) : absl::OkStatus();

@@ -22,7 +22,10 @@
 #include "model/run_streams.h"
 #include "model/saved_state.h"
 #include "model/state_io.h"
+#include "policies/framework/profile_spec.h"
 #include "sim/core/engine.h"
+#include "sim/core/kube_cycle.h"
+#include "sim/core/nominator.h"
 #include "sim/core/placer.h"
 #include "sim/record/device_report.h"
 #include "sim/record/fingerprint.h"
@@ -62,7 +65,7 @@ class Simulation {
   }
   void set_on_progress(std::function<void(uint64_t)> f) { on_progress_ = std::move(f); }
   void set_stop(const std::atomic<bool>* stop) { stop_ = stop; }
-  // SchedulingCycle::set_trace.
+  // SchedulingCycle::set_trace. KubeCycle is not traced.
   void set_trace(SchedulingCycle::Trace* trace) { cycle_->set_trace(trace); }
   void set_stop_after_events(uint64_t events) { stop_after_events_ = events; }
 
@@ -82,6 +85,8 @@ class Simulation {
   const RunSpec& spec() const { return spec_; }
   const ClusterState& cluster() const { return *cluster_; }
   const SchedulingCycle& cycle() const { return *cycle_; }
+  // The search of a run under kube-scheduler; null: cycle() decides.
+  const KubeCycle* kube_cycle() const { return kube_cycle_.get(); }
   const Engine& engine() const { return *engine_; }
   const MetricsSink& metrics() const { return *metrics_; }
   MetricsSink& metrics() { return *metrics_; }
@@ -127,6 +132,8 @@ class Simulation {
   absl::Status AddFailures();
   void WarnAboutEndOfFailures();
   absl::Status MakeSource();
+  absl::Status ReadKubeScheduler();
+  absl::StatusOr<Profile> MakeKubeProfile(const PolicyContext& context) const;
   absl::Status MakeProfile();
   void WarnAboutUnknownModels();
 
@@ -149,6 +156,9 @@ class Simulation {
   std::unique_ptr<FragmentationModel> fragmentation_;
   std::unique_ptr<Profile> profile_;
   std::unique_ptr<SchedulingCycle> cycle_;
+  ProfileSpec kube_profile_;  // of a run under kube-scheduler
+  Nominator nominator_;
+  std::unique_ptr<KubeCycle> kube_cycle_;
   std::unique_ptr<Placer> placer_;
   std::unique_ptr<TimeIntegrals> integrals_;
   std::unique_ptr<WorkloadSource> source_;

@@ -275,8 +275,10 @@ absl::StatusOr<std::vector<std::string>> ChoosePolicies(const std::vector<std::s
     return policies;
   }
   for (const std::string& name : names) {
-    absl::StatusOr<const PolicyEntry*> entry = BuiltinRegistry().FindPolicy(name);
-    if (!entry.ok()) return KeyError(origin, entry.status().message());
+    const absl::Status known = name == kKubeSchedulerPolicy
+                                   ? absl::OkStatus()
+                                   : BuiltinRegistry().FindPolicy(name).status();
+    if (!known.ok()) return KeyError(origin, known.message());
     if (std::find(policies.begin(), policies.end(), name) != policies.end()) {
       return KeyError(origin, absl::StrCat("'", name, "' is there twice"));
     }

@@ -31,7 +31,10 @@ void FillDefaults(proto::Scenario* s) {
   proto::Scheduler* scheduler = s->mutable_scheduler();
   FillDraDefaults(s);
   // With drivers, the scheduler is unaware of GPUs.
-  Default(scheduler->policy(), UsesDra(*s) ? "least-allocated" : "fgd",
+  Default(scheduler->policy(),
+          !scheduler->kube_config().empty() ? kKubeSchedulerPolicy
+          : UsesDra(*s)                     ? "least-allocated"
+                                            : "fgd",
           [=](std::string v) { scheduler->set_policy(std::move(v)); });
   // A fill tries each job once, so nothing queues.
   if (IsReplay(*s)) FillReplayDefaults(s);

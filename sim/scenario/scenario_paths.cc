@@ -50,6 +50,7 @@ constexpr PathKey kPathKeys[] = {
     {"workload.generated.table", BuiltInNames::kTables},
     {"workload.manifests"},
     {"front_end.dra.objects"},
+    {"scheduler.kube_config"},
     {"quotas.path"},
     {"output.dir"},
 };

@@ -1,6 +1,7 @@
 #include "sim/scenario/scheduler_spec.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,21 +59,91 @@ absl::Status CheckPreemption(const proto::Scenario& s) {
   return absl::OkStatus();
 }
 
+// Keys that belong to the other search.
+absl::Status CheckKubeScheduler(const proto::Scenario& s) {
+  const proto::Scheduler& scheduler = s.scheduler();
+  const auto with =
+      absl::StrCat("with scheduler.",
+                   scheduler.kube_config().empty() ? "policy: kube-scheduler" : "kube_config");
+  if (scheduler.policy() != kKubeSchedulerPolicy) {
+    return KeyError("scheduler.kube_config",
+                    absl::StrCat("found scheduler.policy: ", scheduler.policy(),
+                                 ", too, expected one of them: the file says which plugins run"));
+  }
+  if (scheduler.score_size() > 0 || scheduler.has_resource_scores()) {
+    return KeyError(scheduler.score_size() > 0 ? "scheduler.score" : "scheduler.resource_scores",
+                    absl::StrCat("expected none ", with,
+                                 ": the profile says which plugins score, and by what"));
+  }
+  if (s.mode() == "replay" && scheduler.queue() != kKubernetesQueue) {
+    return KeyError("scheduler.queue",
+                    absl::StrCat("found '", scheduler.queue(), "', expected kubernetes ", with,
+                                 ": kube-scheduler brings its own queue"));
+  }
+  if (s.front_end().kind() == "dra-classic") {
+    return KeyError("front_end.kind",
+                    absl::StrCat("found 'dra-classic', expected direct or device-plugin ", with,
+                                 ": classic DRA is no part of release 1.34"));
+  }
+  const proto::KubernetesQueue& queue = scheduler.kubernetes();
+  if (!scheduler.kube_config().empty() &&
+      (!queue.initial_backoff().empty() || !queue.max_backoff().empty())) {
+    return KeyError(queue.max_backoff().empty() ? "scheduler.kubernetes.initial_backoff"
+                                                : "scheduler.kubernetes.max_backoff",
+                    absl::StrCat("expected none ", with, ": the file has backoffs of its own"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<KubeSchedulerSpec>> MakeKubeSchedulerSpec(const proto::Scenario& s) {
+  const proto::Scheduler& scheduler = s.scheduler();
+  if (scheduler.kube_config().empty() && scheduler.policy() != kKubeSchedulerPolicy) {
+    if (scheduler.ties().empty() && scheduler.release().empty()) return std::nullopt;
+    return KeyError(scheduler.ties().empty() ? "scheduler.release" : "scheduler.ties",
+                    absl::StrCat("found scheduler.policy: ", scheduler.policy(),
+                                 ", expected kube-scheduler, or a file in scheduler.kube_config"));
+  }
+  RETURN_IF_ERROR(CheckKubeScheduler(s));
+  const std::string& release = scheduler.release();
+  RETURN_IF_ERROR(CheckChoice("scheduler.release", release, {"", "1.34", "1.35", "1.36"}));
+  RETURN_IF_ERROR(CheckChoice("scheduler.ties", scheduler.ties(), {"", "first", "random"}));
+  KubeSchedulerSpec spec;
+  spec.config = scheduler.kube_config();
+  if (scheduler.ties() == "random") spec.ties = KubeCycleOptions::Ties::kRandom;
+  if (release == "1.35" || release == "1.36") {
+    if (!scheduler.ties().empty()) {
+      return KeyError("scheduler.ties",
+                      absl::StrCat("expected none with scheduler.release: ", release,
+                                   ", where the order of the search decides"));
+    }
+    spec.ties = KubeCycleOptions::Ties::kHeapRoot;
+    spec.two_terms = release == "1.36";
+  }
+  return spec;
+}
+
 // Checks names of plugins by building a temporary profile; returns whether it draws random numbers.
-absl::StatusOr<bool> CheckPlugins(const ProfileOptions& options,
-                                  const ResourceScoreOptions& resource_scores) {
+absl::StatusOr<bool> CheckPlugins(const SchedulerSpec& spec) {
+  const ProfileOptions& options = spec.profile;
   FragmentationModel none({});
   const std::unique_ptr<RunStreams> streams = MakeSeededStreams(0);
   PolicyContext context;
   context.fragmentation = &none;
   context.streams = streams.get();
-  context.resource_scores = resource_scores;
-  if (auto policy = BuiltinRegistry().FindPolicy(options.policy); !policy.ok()) {
-    return UnderKey("scheduler.policy", policy.status());
+  context.resource_scores = spec.resource_scores;
+  if (!spec.kube.has_value()) {
+    if (auto policy = BuiltinRegistry().FindPolicy(options.policy); !policy.ok()) {
+      return UnderKey("scheduler.policy", policy.status());
+    }
   }
+  bool chooser_draws = false;
   if (!options.device_chooser.empty()) {
     auto chooser = BuiltinRegistry().MakeAllocator(options.device_chooser, context);
     if (!chooser.ok()) return UnderKey("scheduler.device_chooser", chooser.status());
+    chooser_draws = (*chooser)->draws();
+  }
+  if (spec.kube.has_value()) {
+    return chooser_draws || spec.kube->ties == KubeCycleOptions::Ties::kRandom;
   }
   absl::StatusOr<Profile> profile = Profile::Make(BuiltinRegistry(), options, context);
   if (!profile.ok()) return UnderKey("scheduler.score", profile.status());
@@ -187,13 +258,15 @@ absl::StatusOr<SchedulerSpec> MakeSchedulerSpec(const proto::Scenario& s) {
   for (const proto::WeightedPlugin& p : scheduler.score()) {
     spec.profile.score.push_back({p.name(), p.weight()});
   }
-  ASSIGN_OR_RETURN(spec.draws, CheckPlugins(spec.profile, spec.resource_scores));
+  ASSIGN_OR_RETURN(spec.kube, MakeKubeSchedulerSpec(s));
+  ASSIGN_OR_RETURN(spec.draws, CheckPlugins(spec));
   spec.cache = scheduler.cache();
   spec.popularity_percent = scheduler.typical().popularity_percent();
   spec.queue = QueueKindOf(s);
   spec.queue_name = scheduler.queue();
   spec.preemption = PreemptionOf(s.preemption().mode());
-  if (spec.queue == QueueKind::kKubernetes && spec.preemption == PreemptionMode::kPriority) {
+  if (!spec.kube.has_value() && spec.queue == QueueKind::kKubernetes &&
+      spec.preemption == PreemptionMode::kPriority) {
     spec.profile.plugins.push_back("DefaultPreemption");
   }
   spec.estimates = EstimatesOf(scheduler.estimates().source());

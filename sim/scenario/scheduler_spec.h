@@ -3,6 +3,7 @@
 #define DRASIM_SIM_SCENARIO_SCHEDULER_SPEC_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -12,6 +13,7 @@
 #include "policies/framework/registry.h"
 #include "policies/framework/resource_score_options.h"
 #include "sim/core/batch_dispatcher.h"
+#include "sim/core/kube_cycle.h"
 #include "sim/core/kubernetes_queue.h"
 
 namespace drasim {
@@ -33,6 +35,16 @@ enum class QueueKind : uint8_t {
 inline constexpr absl::string_view kKubernetesQueue = "kubernetes";
 inline constexpr absl::string_view kLossQueue = "loss";
 
+// Value of scheduler.policy for kube-scheduler itself; no policy of the registry.
+inline constexpr absl::string_view kKubeSchedulerPolicy = "kube-scheduler";
+
+// A run under kube-scheduler's search and one of its profiles.
+struct KubeSchedulerSpec {
+  std::string config;  // a file; empty: Kubernetes' defaults
+  KubeCycleOptions::Ties ties = KubeCycleOptions::Ties::kFirst;
+  bool two_terms = false;  // of NodeResourcesBalancedAllocation
+};
+
 enum class PreemptionMode : uint8_t { kNone, kPolicy, kPriority };
 
 // Run-time estimates, as queue policies and backfilling see them.
@@ -43,7 +55,8 @@ enum class EstimateSource : uint8_t {
 };
 
 struct SchedulerSpec {
-  ProfileOptions profile;
+  ProfileOptions profile;                 // with `kube`, its chooser alone
+  std::optional<KubeSchedulerSpec> kube;  // in place of the profile
   ResourceScoreOptions resource_scores;
   bool cache = true;               // for speed alone: decisions are the same
   double popularity_percent = 95;  // of typical pods

@@ -2,8 +2,10 @@
 
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
+#include "model/state_io.h"
 
 namespace drasim {
 namespace nominator_test {
@@ -46,6 +48,23 @@ TEST(NominatorTest, ForgetsPods) {
   nominator.Clear(kB);
   EXPECT_TRUE(nominator.empty());
   EXPECT_TRUE(nominator.On(kOne).empty());
+}
+
+TEST(NominatorTest, SavesItsOrder) {
+  Nominator nominator;
+  nominator.Nominate(kC, kTwo);
+  nominator.Nominate(kB, kOne);
+  nominator.Nominate(kA, kOne);
+  StateWriter out;
+  nominator.Save(out);
+  Nominator again;
+  StateReader in(out.bytes());
+  ASSERT_EQ(again.Load(in, 3, 2), absl::OkStatus());
+  EXPECT_EQ(ListOf(again, kOne), (std::vector<PodId>{kB, kA}));
+  EXPECT_EQ(again.NodeOf(kC), kTwo);
+  Nominator few;
+  StateReader short_of_pods(out.bytes());
+  EXPECT_FALSE(few.Load(short_of_pods, 2, 2).ok());
 }
 
 }  // namespace nominator_test

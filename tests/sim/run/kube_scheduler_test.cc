@@ -1,0 +1,230 @@
+// Whole runs under kube-scheduler's search: the configuration, preemption with nominations, equal
+// decisions with and without the cache, and after a checkpoint.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "model/cluster_state.h"
+#include "model/job_table.h"
+#include "model/proto/scenario.pb.h"
+#include "model/saved_state.h"
+#include "model/time.h"
+#include "sim/run/run_outputs.h"
+#include "sim/run/simulation.h"
+#include "sim/scenario/resolve.h"
+#include "tests/testing/run_spec_of.h"
+#include "tests/testing/temp_dir.h"
+
+namespace drasim {
+namespace kube_scheduler_test {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::unique_ptr<Simulation> BuildKube(absl::string_view yaml) {
+  absl::StatusOr<std::unique_ptr<Simulation>> built =
+      Simulation::Build(RunSpecOf(ScenarioOf(yaml)));
+  EXPECT_TRUE(built.ok()) << built.status();
+  return *std::move(built);
+}
+
+std::unique_ptr<Simulation> RunKube(absl::string_view yaml) {
+  std::unique_ptr<Simulation> sim = BuildKube(yaml);
+  EXPECT_EQ(sim->Start(), absl::OkStatus());
+  EXPECT_EQ(sim->Run(), absl::OkStatus());
+  EXPECT_EQ(sim->cluster().CheckInvariants(), absl::OkStatus());
+  return sim;
+}
+
+std::string NodeOf(const Simulation& sim, uint32_t pod) {
+  const NodeId node = sim.cluster().pod_node(PodId(pod));
+  return node.valid() ? sim.cluster().node_spec(node).name : "none";
+}
+
+std::string RefusalOf(absl::string_view yaml) {
+  const absl::StatusOr<RunSpec> spec = ResolveScenario(ScenarioOf(yaml));
+  if (!spec.ok()) return std::string(spec.status().message());
+  return std::string(Simulation::Build(*spec).status().message());
+}
+
+// Two nodes of different sizes twice over; a pod takes equal shares of CPU and memory.
+constexpr absl::string_view kFourNodes =
+    "sn,cpu_milli,memory_mib,gpu,model\n"
+    "n0,2000,2048,0,\nn1,2000,2048,0,\nn2,8000,8192,0,\nn3,8000,8192,0,\n";
+
+constexpr absl::string_view kTwoPods =
+    "workload:\n"
+    "  jobs: [{name: a, cpu: \"1\", memory: 1Gi}, {name: b, cpu: \"1\", memory: 1Gi}]\n"
+    "order: trace\n";
+
+TEST(KubeSchedulerTest, TheReleaseSaysWhoWinsATie) {
+  const TempDir dir;
+  dir.Write("n.csv", kFourNodes);
+  const std::string fill = absl::StrCat("cluster: {path: ", dir.PathOf("n.csv"), "}\n", kTwoPods);
+  const auto first = RunKube(absl::StrCat(fill, "scheduler: {policy: kube-scheduler}\n"));
+  EXPECT_EQ(NodeOf(*first, 0), "n2");
+  EXPECT_EQ(NodeOf(*first, 1), "n3");
+  // The root of the heap over [low, low, high, high] is the last.
+  const auto later =
+      RunKube(absl::StrCat(fill, "scheduler: {policy: kube-scheduler, release: \"1.35\"}\n"));
+  EXPECT_EQ(NodeOf(*later, 0), "n3");
+  EXPECT_EQ(NodeOf(*later, 1), "n2");
+}
+
+TEST(KubeSchedulerTest, TheConfigurationSaysWhatCounts) {
+  const TempDir dir;
+  dir.Write("n.csv", kFourNodes);
+  dir.Write("most.yaml",
+            "apiVersion: kubescheduler.config.k8s.io/v1\n"
+            "kind: KubeSchedulerConfiguration\n"
+            "podInitialBackoffSeconds: 3\n"
+            "podMaxBackoffSeconds: 7\n"
+            "profiles:\n"
+            "- pluginConfig:\n"
+            "  - name: NodeResourcesFit\n"
+            "    args: {scoringStrategy: {type: MostAllocated}}\n");
+  const auto sim =
+      RunKube(absl::StrCat("cluster: {path: ", dir.PathOf("n.csv"), "}\n", kTwoPods,
+                           "scheduler: {kube_config: ", dir.PathOf("most.yaml"), "}\n"));
+  EXPECT_EQ(NodeOf(*sim, 0), "n0");
+  EXPECT_EQ(NodeOf(*sim, 1), "n0");
+  EXPECT_EQ(sim->spec().scheduler.kubernetes.initial_backoff, SimDuration::Seconds(3));
+  EXPECT_EQ(sim->spec().scheduler.kubernetes.max_backoff, SimDuration::Seconds(7));
+  EXPECT_EQ(sim->spec().written->scheduler().policy(), "kube-scheduler");
+  EXPECT_EQ(ResolveScenario(*sim->spec().written).status(), absl::OkStatus());
+}
+
+constexpr absl::string_view kPreemption =
+    "mode: replay\n"
+    "order: trace\n"
+    "cluster: {nodes: 1, node: {cpu: \"4\", memory: 8Gi, gpus: 2, gpu_model: T4}}\n"
+    "workload:\n"
+    "  jobs:\n"
+    "    - {name: low, cpu: \"3\", memory: 1Gi, gpus: 2, run_time: 100s}\n"
+    "    - {name: high, cpu: \"3\", memory: 1Gi, gpus: 1, run_time: 50s, arrival: 10s, "
+    "priority: 9}\n"
+    "scheduler: {policy: kube-scheduler}\n";
+
+// The victim comes back at once, but the node is promised to the preemptor.
+TEST(KubeSchedulerTest, ANominationHoldsTheRoom) {
+  const auto sim = RunKube(kPreemption);
+  const JobRow& low = sim->jobs().row(JobId(size_t{0}));
+  const JobRow& high = sim->jobs().row(JobId(size_t{1}));
+  EXPECT_EQ(low.preemptions, 1u);
+  EXPECT_EQ(high.preemptions, 0u);
+  EXPECT_EQ(high.first_start, SimTime() + SimDuration::Seconds(10));
+  EXPECT_GE(low.started, SimTime() + SimDuration::Seconds(60));
+  EXPECT_EQ(low.state, JobState::kSucceeded);
+  EXPECT_EQ(high.state, JobState::kSucceeded);
+  EXPECT_EQ(RunKube(absl::StrCat(kPreemption, "preemption: {mode: none}\n"))
+                ->jobs()
+                .row(JobId(size_t{0}))
+                .preemptions,
+            0u);
+}
+
+TEST(KubeSchedulerTest, EveryCheckpointOfAPreemptionResumes) {
+  const std::string yaml =
+      absl::StrCat(kPreemption, "preemption: {grace_period: 5s}\noutput: {checkpoint_every: 1}\n");
+  std::vector<std::string> states;
+  const std::unique_ptr<Simulation> sim = BuildKube(yaml);
+  StateImage image;
+  sim->set_on_checkpoint([&](const SavedState& state) {
+    EXPECT_TRUE(image.Apply(state));
+    states.push_back(image.Whole().text);
+    return absl::OkStatus();
+  });
+  ASSERT_EQ(sim->Start(), absl::OkStatus());
+  ASSERT_EQ(sim->Run(), absl::OkStatus());
+  EXPECT_GE(sim->jobs().row(JobId(size_t{1})).first_start, SimTime() + SimDuration::Seconds(15));
+  ASSERT_GE(states.size(), 4u);
+  for (const std::string& state : states) {
+    const std::unique_ptr<Simulation> again = BuildKube(yaml);
+    ASSERT_EQ(again->Start(&state), absl::OkStatus());
+    ASSERT_EQ(again->Run(), absl::OkStatus());
+    EXPECT_EQ(again->fingerprint(), sim->fingerprint());
+    EXPECT_EQ(SummaryJson(*again), SummaryJson(*sim));
+  }
+}
+
+TEST(KubeSchedulerTest, TheCacheChangesNoDecision) {
+  for (const absl::string_view rest :
+       {"", "mode: replay\norder: trace\n", "scheduler: {ties: random}\n"}) {
+    const bool replay = absl::StartsWith(rest, "mode");
+    const std::string yaml = absl::StrCat(
+        "cluster: {nodes: ", replay ? "12" : "150", "}\n", "workload: {generated: {pods: ",
+        replay ? "200, interarrival: exponential(mean=5), run_time: lognormal(median=400,sigma=1)"
+               : "900",
+        "}}\n", rest);
+    proto::Scenario scenario = ScenarioOf(yaml);
+    scenario.mutable_scheduler()->set_policy("kube-scheduler");
+    std::vector<uint64_t> prints;
+    for (const bool cache : {true, false}) {
+      scenario.mutable_scheduler()->set_cache(cache);
+      absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(RunSpecOf(scenario));
+      ASSERT_EQ(sim.status(), absl::OkStatus());
+      ASSERT_EQ((*sim)->Start(), absl::OkStatus());
+      ASSERT_EQ((*sim)->Run(), absl::OkStatus());
+      EXPECT_EQ((*sim)->cluster().CheckInvariants(), absl::OkStatus());
+      EXPECT_GT((*sim)->metrics().sample().pods_scheduled, 100u);
+      prints.push_back((*sim)->fingerprint());
+    }
+    EXPECT_EQ(prints[0], prints[1]) << yaml;
+  }
+}
+
+TEST(KubeSchedulerTest, RefusesWhatBelongsToTheOtherSearch) {
+  const auto with = [](absl::string_view scheduler, absl::string_view rest = "") {
+    return RefusalOf(absl::StrCat("cluster: {nodes: 2}\nscheduler: {", scheduler, "}\n", rest));
+  };
+  EXPECT_THAT(with("kube_config: k.yaml, policy: fgd"),
+              StartsWith("scheduler.kube_config: found scheduler.policy: fgd"));
+  EXPECT_THAT(with("policy: kube-scheduler, score: [{name: FGD}]"),
+              StartsWith("scheduler.score: expected none with scheduler.policy: kube-scheduler"));
+  EXPECT_THAT(with("kube_config: k.yaml, queue: fifo", "mode: replay\norder: trace\n"),
+              StartsWith("scheduler.queue: found 'fifo', expected kubernetes"));
+  EXPECT_THAT(
+      with("kube_config: k.yaml, kubernetes: {max_backoff: 5s}", "mode: replay\norder: trace\n"),
+      StartsWith("scheduler.kubernetes.max_backoff: expected none with "));
+  EXPECT_THAT(with("policy: kube-scheduler", "front_end: {kind: dra-classic}\n"),
+              HasSubstr("expected direct or device-plugin"));
+  EXPECT_THAT(with("policy: kube-scheduler, release: \"1.33\""), StartsWith("scheduler.release: "));
+  EXPECT_THAT(with("policy: kube-scheduler, release: \"1.35\", ties: first"),
+              StartsWith("scheduler.ties: expected none with scheduler.release: 1.35"));
+  EXPECT_THAT(with("ties: random"), StartsWith("scheduler.ties: found scheduler.policy: fgd"));
+}
+
+TEST(KubeSchedulerTest, ComparisonsMayNameIt) {
+  EXPECT_EQ(ResolveScenario(ScenarioOf("cluster: {nodes: 2}\n"
+                                       "comparison: {policies: [fgd, kube-scheduler]}\n"))
+                .status(),
+            absl::OkStatus());
+}
+
+TEST(KubeSchedulerTest, ErrorsInTheFileHaveAPlace) {
+  const TempDir dir;
+  const auto with = [&dir](absl::string_view profiles) {
+    dir.Write("k.yaml", absl::StrCat("apiVersion: kubescheduler.config.k8s.io/v1\n"
+                                     "kind: KubeSchedulerConfiguration\n",
+                                     profiles));
+    return RefusalOf(absl::StrCat(
+        "cluster: {nodes: 2}\nscheduler: {kube_config: ", dir.PathOf("k.yaml"), "}\n"));
+  };
+  EXPECT_THAT(with("profile: []\n"), HasSubstr("k.yaml:3:1: "));
+  EXPECT_THAT(with("profiles: [{schedulerName: a}, {schedulerName: b}]\n"),
+              StartsWith("scheduler.kube_config: found 2 profiles, expected one"));
+  EXPECT_NE(RefusalOf("cluster: {nodes: 2}\nscheduler: {kube_config: /nonexistent.yaml}\n"), "");
+}
+
+}  // namespace kube_scheduler_test
+}  // namespace drasim
