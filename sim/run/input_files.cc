@@ -65,11 +65,14 @@ std::vector<std::string> TallyLines(const RowTallies& tallies, absl::string_view
   return lines;
 }
 
-// Copies of `like` with different names.
-std::vector<NodeSpec> CopiesOf(const NodeSpec& like, int64_t count) {
-  std::vector<NodeSpec> nodes(static_cast<size_t>(count), like);
-  const size_t digits = std::max<size_t>(6, absl::StrCat(count - 1).size());
+// Copies of the template with different names.
+std::vector<NodeSpec> CopiesOf(const NodeListSpec& spec) {
+  std::vector<NodeSpec> nodes(static_cast<size_t>(spec.count), *spec.like);
+  const size_t digits = std::max<size_t>(6, absl::StrCat(spec.count - 1).size());
   for (size_t i = 0; i < nodes.size(); ++i) {
+    for (const NodeListSpec::DealtLabel& label : spec.dealt_labels) {
+      nodes[i].labels.emplace_back(label.key, label.values[i % label.values.size()]);
+    }
     const std::string number = absl::StrCat(i);
     nodes[i].name = absl::StrCat("node-", std::string(digits - number.size(), '0'), number);
   }
@@ -146,7 +149,7 @@ absl::StatusOr<NodeInput> ReadNodeInput(const NodeListSpec& spec) {
   if (spec.path.empty()) {
     input.sha256 = spec.sha256;
     if (spec.like.has_value()) {
-      input.nodes = CopiesOf(*spec.like, spec.count);
+      input.nodes = CopiesOf(spec);
       return input;
     }
     ASSIGN_OR_RETURN(const WorkloadTable table, ReadRequestTable(spec.table));

@@ -4,12 +4,18 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "model/device_set.h"
 #include "model/key_error.h"
+#include "model/kube/label_check.h"
+#include "model/kube/rules.h"
 #include "model/proto/scenario.pb.h"
 #include "model/quantity.h"
 #include "model/status_macros.h"
+#include "model/text/shown_text.h"
 #include "sim/scenario/field_errors.h"
 #include "traces/generator.h"
 
@@ -84,6 +90,47 @@ absl::StatusOr<NodeSpec> ReadNodeTemplate(const proto::Cluster& cluster) {
   return spec;
 }
 
+// The first problem of a part of a label or taint, as an error of the key.
+absl::Status NoProblem(absl::string_view key, absl::string_view found,
+                       const std::vector<std::string>& problems) {
+  if (problems.empty()) return absl::OkStatus();
+  return KeyError(key, absl::StrCat("found '", ShownText(found), "': ", problems[0]));
+}
+
+absl::StatusOr<std::vector<NodeListSpec::DealtLabel>> ReadDealtLabels(
+    const proto::NodeTemplate& t) {
+  std::vector<NodeListSpec::DealtLabel> labels;
+  for (const auto& [name, values] : SortedTexts(t.labels())) {
+    const std::string key = absl::StrCat("cluster.node.labels.", name);
+    RETURN_IF_ERROR(NoProblem(key, name, QualifiedNameProblems(name)));
+    NodeListSpec::DealtLabel& label = labels.emplace_back();
+    label.key = name;
+    for (const absl::string_view value : absl::StrSplit(values, ',')) {
+      label.values.emplace_back(absl::StripAsciiWhitespace(value));
+      RETURN_IF_ERROR(NoProblem(key, label.values.back(), LabelValueProblems(label.values.back())));
+    }
+  }
+  return labels;
+}
+
+absl::Status ReadTaints(const proto::NodeTemplate& t, NodeSpec* spec) {
+  for (int i = 0; i < t.taints_size(); ++i) {
+    const std::string key = absl::StrCat("cluster.node.taints[", i, "]");
+    const proto::kube::Taint& taint = t.taints(i);
+    RETURN_IF_ERROR(NoProblem(key + ".key", taint.key(), QualifiedNameProblems(taint.key())));
+    RETURN_IF_ERROR(NoProblem(key + ".value", taint.value(), LabelValueProblems(taint.value())));
+    RETURN_IF_ERROR(CheckChoice(key + ".effect", taint.effect(),
+                                {"NoSchedule", "PreferNoSchedule", "NoExecute"}));
+    for (const Taint& earlier : spec->taints) {
+      if (earlier.key != taint.key() || earlier.effect != taint.effect()) continue;
+      return KeyError(key, absl::StrCat("found the key and effect of an earlier taint, '",
+                                        ShownText(taint.key()), "' and ", taint.effect()));
+    }
+    spec->taints.push_back({taint.key(), taint.value(), taint.effect()});
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<NodeListSpec> MakeNodeListSpec(const proto::Scenario& scenario) {
@@ -103,6 +150,8 @@ absl::StatusOr<NodeListSpec> MakeNodeListSpec(const proto::Scenario& scenario) {
   }
   if (cluster.has_node()) {
     ASSIGN_OR_RETURN(spec.like, ReadNodeTemplate(cluster));
+    RETURN_IF_ERROR(ReadTaints(cluster.node(), &*spec.like));
+    ASSIGN_OR_RETURN(spec.dealt_labels, ReadDealtLabels(cluster.node()));
   }
   return spec;
 }

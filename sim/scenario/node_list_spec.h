@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -28,6 +29,12 @@ struct NodeListSpec {
   // table's own number).
   int64_t count = 0;
   std::optional<NodeSpec> like;
+  // Labels of the copies, sorted by key: copy number i gets values[i % values.size()].
+  struct DealtLabel {
+    std::string key;
+    std::vector<std::string> values;  // at least one
+  };
+  std::vector<DealtLabel> dealt_labels;
   std::string table;
 };
 
