@@ -17,6 +17,7 @@
 #include "sim/core/kubernetes_dispatcher.h"
 #include "sim/core/loss_dispatcher.h"
 #include "sim/run/claim_deletions.h"
+#include "sim/run/cluster_manifests.h"
 #include "sim/run/input_files.h"
 #include "sim/run/manifests.h"
 #include "sim/run/node_events.h"
@@ -112,7 +113,9 @@ absl::Status Simulation::CheckClaims(const std::vector<JobArrival>& jobs) const 
 absl::Status Simulation::LowerWorkload() {
   std::vector<JobArrival> jobs = workload_.TakeRows();
   RETURN_IF_ERROR(CheckClaims(jobs));
+  standing_.AppendTo(&jobs);
   RETURN_IF_ERROR(devices_.LowerJobs(node_input_.nodes, shapes_.get(), &jobs));
+  standing_.TakeFrom(&jobs);
   workload_ = Workload::FromJobs(std::move(jobs));
   WarnAboutUnknownModels();
   return absl::OkStatus();
@@ -142,6 +145,8 @@ absl::Status Simulation::BuildCluster() {
     }
   }
   AddTraceTransitions();
+  AddClusterObjects();
+  standing_.FindNodes(*cluster_);
   ASSIGN_OR_RETURN(quotas_, MakeQuotas(spec_.quotas, origin_ns_));
   return absl::OkStatus();
 }
@@ -159,6 +164,7 @@ void Simulation::CountWantedResources(std::vector<NodeSpec>* nodes) {
     for (const PodGroup& group : job.more_pods) in_use[group.shape.value()] = true;
   }
   std::set<std::string> unreported;
+  for (const JobArrival& job : standing_.jobs()) in_use[job.shape.value()] = true;
   for (size_t s = 0; s < in_use.size(); ++s) {
     if (!in_use[s]) continue;
     for (const auto& [name, amount] : shapes_->row(ShapeId(s)).request.extended) {
@@ -174,6 +180,14 @@ void Simulation::CountWantedResources(std::vector<NodeSpec>* nodes) {
     counted.emplace_back(name, 0);
   }
   std::sort(counted.begin(), counted.end());
+}
+
+// Gives the plugins the objects beside nodes and pods.
+void Simulation::AddClusterObjects() {
+  std::vector<std::shared_ptr<const proto::kube::Object>> context;
+  if (node_input_.snapshot != nullptr) context = node_input_.snapshot->context;
+  context.insert(context.end(), context_.begin(), context_.end());
+  if (!context.empty()) cluster_->SetObjects(ContextObjects(context));
 }
 
 // Adds the transitions of nodes in the trace's node list.
@@ -215,8 +229,13 @@ absl::Status Simulation::ReadWorkload() {
   if (spec_.scheduler.estimates == EstimateSource::kAtLeastTheRunTime) workload_.RaiseEstimates();
   RETURN_IF_ERROR(FindDeletions(input.manifests.get()));
   if (input.manifests != nullptr && dra_ != nullptr) dra_->AddObjects(input.manifests->objects);
+  if (input.manifests != nullptr) context_ = input.manifests->context;
+  if (const ClusterSnapshot* snapshot = node_input_.snapshot.get(); snapshot != nullptr) {
+    warnings_.insert(warnings_.end(), snapshot->warnings.begin(), snapshot->warnings.end());
+    ASSIGN_OR_RETURN(standing_, StandingPods::Make(*snapshot, workload_.rows(), shapes_.get()));
+  }
   for (std::string& line : input.warnings()) warnings_.push_back(std::move(line));
-  if (workload_.rows().empty()) return NoPods(jobs_read);
+  if (workload_.rows().empty() && standing_.size() == 0) return NoPods(jobs_read);
   WarnAboutServices();
   return absl::OkStatus();
 }
@@ -489,6 +508,11 @@ void Simulation::MakeEngine() {
   parts.cluster = cluster_.get();
   parts.jobs = &jobs_;
   parts.source = source_.get();
+  if (standing_.size() > 0) {
+    whole_source_ = standing_.InFrontOf(source_.get());
+    parts.source = whole_source_.get();
+    parts.standing_on = standing_.nodes();
+  }
   parts.profile = profile_.get();
   parts.cycle = cycle_.get();
   parts.placer = placer_.get();

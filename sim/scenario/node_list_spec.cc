@@ -90,6 +90,24 @@ absl::StatusOr<NodeSpec> ReadNodeTemplate(const proto::Cluster& cluster) {
   return spec;
 }
 
+// The manifests are the whole cluster.
+absl::Status CheckClusterManifests(const proto::Scenario& scenario) {
+  const proto::Cluster& cluster = scenario.cluster();
+  if (cluster.manifests_size() == 0) return absl::OkStatus();
+  const char* const other =
+      !cluster.path().empty()                          ? "cluster.path"
+      : cluster.nodes() != 0                           ? "cluster.nodes"
+      : cluster.has_node()                             ? "cluster.node"
+      : cluster.has_scale()                            ? "cluster.scale"
+      : scenario.workload().has_target_load_percent()  ? "workload.target_load_percent"
+      : scenario.front_end().kind() == "dra-classic"   ? "front_end.kind: dra-classic"
+      : !scenario.workload().stream_interval().empty() ? "workload.stream_interval"
+                                                       : nullptr;
+  if (other == nullptr) return absl::OkStatus();
+  return KeyError("cluster.manifests",
+                  absl::StrCat("found ", other, ", too, expected one of them"));
+}
+
 // The first problem of a part of a label or taint, as an error of the key.
 absl::Status NoProblem(absl::string_view key, absl::string_view found,
                        const std::vector<std::string>& problems) {
@@ -133,17 +151,24 @@ absl::Status ReadTaints(const proto::NodeTemplate& t, NodeSpec* spec) {
 
 }  // namespace
 
+bool UsesKubePlugins(const proto::Scenario& scenario) {
+  return scenario.scheduler().policy() == "kube-scheduler";
+}
+
 absl::StatusOr<NodeListSpec> MakeNodeListSpec(const proto::Scenario& scenario) {
+  RETURN_IF_ERROR(CheckClusterManifests(scenario));
   const proto::Cluster& cluster = scenario.cluster();
   NodeListSpec spec;
   spec.path = cluster.path();
+  spec.manifests.assign(cluster.manifests().begin(), cluster.manifests().end());
+  spec.full_shapes = UsesKubePlugins(scenario);
   spec.format = cluster.format();
   spec.sha256 = cluster.sha256();
   spec.time_offset_ns = TraceOffsetNs(scenario.workload().trace());
   spec.lenient = scenario.workload().trace().lenient();
   spec.count = cluster.nodes();
   spec.table = scenario.workload().generated().table();
-  if (!cluster.path().empty()) return spec;
+  if (!cluster.path().empty() || !spec.manifests.empty()) return spec;
   if (cluster.nodes() < 0 || cluster.nodes() > kMaxGeneratedNodes) {
     return KeyError("cluster.nodes", absl::StrCat("found ", cluster.nodes(), ", expected 0 to ",
                                                   kMaxGeneratedNodes));
