@@ -335,7 +335,9 @@ class SnapshotReader {
   absl::Status Add(const kube::ObjectMeta& meta, const kube::PodSpec& spec, const std::string& name,
                    const std::string& node, const std::string& place) {
     std::vector<ManifestNote> notes;
-    InlineJob job = ManifestPodJob(meta, "metadata", spec, "spec", classes_, &notes);
+    kube::PodSpec without_deadline = spec;
+    without_deadline.clear_active_deadline_seconds();
+    InlineJob job = ManifestPodJob(meta, "metadata", without_deadline, "spec", classes_, &notes);
     for (const ManifestNote& note : notes) {
       if (note.is_error) {
         return absl::InvalidArgumentError(
@@ -370,6 +372,9 @@ class SnapshotReader {
     pod.job = std::move(job.arrival);
     pod.job.name = name;
     pod.job.time = SimTime();
+    if (spec.has_active_deadline_seconds()) {
+      EndAtDeadline(spec.active_deadline_seconds(), &pod.job);
+    }
     const kube::OwnerReference* const owner = ControllerOf(meta);
     pod.job.recreated = owner != nullptr;
     if (owner != nullptr && owner->kind() == "Job") {
