@@ -160,7 +160,9 @@ class SnapshotReader {
     if (result_.nodes.empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat(absl::StrJoin(paths, ", "), ": found no Node among ", seen_.size(),
-                       " object(s), expected what `kubectl get nodes,pods -A -o yaml` prints"));
+                       " object(s), expected what `kubectl get nodes,pods -A -o yaml` prints",
+                       result_.warnings.empty() ? "" : "; the first warning: ",
+                       result_.warnings.empty() ? "" : result_.warnings[0]));
     }
     for (const Given<kube::Pod>& pod : bound_)
       RETURN_IF_ERROR(AddPod(pod, pod.object.spec().node_name()));

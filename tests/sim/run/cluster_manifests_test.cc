@@ -131,8 +131,8 @@ TEST(ClusterManifestsTest, OtherSchedulersHoldWhatTheyDoNotKnow) {
       "  hostNetwork: true\n  containers: [{name: c, ports: [{containerPort: 80}]}]\n";
   const std::string pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: ";
   const ReadDump read(
-      absl::StrCat(NodeText("n", ", ephemeral-storage: 5Gi"), pod, "bound}\nspec:\n  nodeName: n\n",
-                   ports, pod, "waiting}\nspec:\n", ports),
+      absl::StrCat(NodeText("n1", ", ephemeral-storage: 5Gi"), pod,
+                   "bound}\nspec:\n  nodeName: n1\n", ports, pod, "waiting}\nspec:\n", ports),
       /*full_shapes=*/false);
   ASSERT_EQ(read.error, "");
   EXPECT_TRUE(read.snapshot.nodes[0].extended.empty());
@@ -174,18 +174,18 @@ TEST(ClusterManifestsTest, BadDumpsSayWhere) {
   EXPECT_EQ(error(PodText("p")),
             "DUMP: found no Node among 1 object(s), expected what `kubectl get nodes,pods -A -o "
             "yaml` prints");
-  EXPECT_EQ(error(NodeText("n", ", example.com/x: 10E")),
+  EXPECT_EQ(error(NodeText("n1", ", example.com/x: 10E")),
             "DUMP:2: status.allocatable[example.com/x]: found more than can be counted");
-  EXPECT_EQ(error(NodeText("n", ", nvidia.com/gpu: 65")),
+  EXPECT_EQ(error(NodeText("n1", ", nvidia.com/gpu: 65")),
             "DUMP:2: status.allocatable[nvidia.com/gpu]: found 65, expected at most 64 GPUs on a "
             "node");
   const std::string much =
-      error(absl::StrCat(NodeText("n"),
+      error(absl::StrCat(NodeText("n1"),
                          "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: "
                          "[{name: c, resources: {requests: {cpu: 10E}}}]}\n"));
   EXPECT_TRUE(absl::StartsWith(much, "DUMP:7: pod 'p': spec: asks for more cpu")) << much;
   // A torn file.
-  const std::string torn = error(absl::StrCat(NodeText("n"), "---\napiVersion: v1\nkind: \"Po"));
+  const std::string torn = error(absl::StrCat(NodeText("n1"), "---\napiVersion: v1\nkind: \"Po"));
   EXPECT_TRUE(absl::StartsWith(torn, "DUMP:")) << torn;
   EXPECT_EQ(ReadClusterManifests({"/no/such/file.yaml"}, true).status().code(),
             absl::StatusCode::kNotFound);
@@ -197,17 +197,17 @@ TEST(ClusterManifestsTest, BadDumpsSayWhere) {
 
 TEST(ClusterManifestsTest, WhatCannotBeUsedIsNamed) {
   const ReadDump read(
-      absl::StrCat(NodeText("n"), NodeText("n"), PodText("p", "  nodeName: gone\n"),
-                   PodText("q", "  nodeName: n\n"), PodText("q"),
+      absl::StrCat(NodeText("n1"), NodeText("n1"), PodText("p", "  nodeName: gone\n"),
+                   PodText("q", "  nodeName: n1\n"), PodText("q"),
                    PodText("r", "  resourceClaims: [{name: g, resourceClaimName: c}]\n"),
                    "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: c}\n"
                    "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n"));
   ASSERT_EQ(read.error, "");
   EXPECT_EQ(read.snapshot.nodes.size(), 1U);
-  EXPECT_EQ(read.Pods(), (Lines{"q on n"}));
+  EXPECT_EQ(read.Pods(), (Lines{"q on n1"}));
   const std::string warnings = read.Warnings();
   for (const absl::string_view part :
-       {"DUMP:7: found a second Node n, the first is in DUMP:2: left out",
+       {"DUMP:7: found a second Node n1, the first is in DUMP:2: left out",
         "pod 'p' is on the node 'gone', which is not there: left out",
         "found a second Pod default/q, the first is in DUMP:",
         "pod 'r' waits with resource claims, which are not simulated here: left out",
@@ -218,7 +218,7 @@ TEST(ClusterManifestsTest, WhatCannotBeUsedIsNamed) {
 }
 
 TEST(ClusterManifestsTest, ManyAlikeAreCounted) {
-  std::string text = NodeText("n");
+  std::string text = NodeText("n1");
   for (int i = 0; i < 25; ++i)
     absl::StrAppend(&text, PodText(absl::StrCat("p", i), "  nodeName: x\n"));
   const ReadDump read(text);
@@ -228,9 +228,9 @@ TEST(ClusterManifestsTest, ManyAlikeAreCounted) {
 
 TEST(ClusterManifestsTest, FoldersInTheOrderOfNames) {
   const TempDir dir;
-  dir.Write("b.yml", PodText("p", "  nodeName: n\n"));
+  dir.Write("b.yml", PodText("p", "  nodeName: n1\n"));
   dir.Write("a.json", R"({"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1",
-      "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "1"}}}]})");
+      "kind": "Node", "metadata": {"name": "n1"}, "status": {"allocatable": {"cpu": "1"}}}]})");
   dir.Write("c.txt", "no manifest");
   ASSERT_OK_AND_ASSIGN(const ClusterSnapshot snapshot, ReadClusterManifests({dir.path()}, true));
   EXPECT_EQ(snapshot.nodes.size(), 1U);
@@ -276,10 +276,10 @@ constexpr absl::string_view kReplay = "mode: replay\nscheduler: {policy: least-a
 TEST(ClusterManifestsTest, BoundPodsStayAndWaitingOnesAreScheduled) {
   // LeastAllocated would put the waiting pod on b; a has the bound ones whatever the policy.
   const RunOfDump run(absl::StrCat(NodeText("a"), NodeText("b"), PodText("x", "  nodeName: a\n"),
-                                   PodText("w"), PodText("y", "  nodeName: a\n")),
+                                   PodText("w"), PodText("z", "  nodeName: a\n")),
                       kReplay);
   ASSERT_EQ(run.status, absl::OkStatus());
-  EXPECT_EQ(run.Pods(), (Lines{"x 2 a", "y 2 a", "w 2 b"}));
+  EXPECT_EQ(run.Pods(), (Lines{"x 2 a", "z 2 a", "w 2 b"}));
   EXPECT_EQ(run.sim->pods_expected(), 3U);
   EXPECT_EQ(run.sim->cluster().node(NodeId(size_t{0})).cpu_milli_idle, 6000);
 }
@@ -320,10 +320,10 @@ TEST(ClusterManifestsTest, ADeadlineEndsAPodAsFailed) {
                    PodText("x",
                            "  nodeName: a\n"
                            "  activeDeadlineSeconds: 60\n"),
-                   PodText("y", "  nodeName: a\n", ", annotations: {drasim.dev/run-time: 30s}")),
+                   PodText("z", "  nodeName: a\n", ", annotations: {drasim.dev/run-time: 30s}")),
       "mode: replay\nscheduler: {policy: least-allocated}\n");
   ASSERT_EQ(run.status, absl::OkStatus());
-  EXPECT_EQ(run.Pods(), (Lines{"x 5 -", "y 3 -"}));
+  EXPECT_EQ(run.Pods(), (Lines{"x 5 -", "z 3 -"}));
 }
 
 TEST(ClusterManifestsTest, AFillBeginsWithTheBoundPods) {
@@ -350,13 +350,13 @@ TEST(ClusterManifestsTest, AWorkloadComesOnTop) {
 TEST(ClusterManifestsTest, WhoHasNoRoomIsDroppedWithAWarning) {
   const RunOfDump run(
       absl::StrCat(NodeText("a"), PodText("x", "  nodeName: a\n"),
-                   "---\napiVersion: v1\nkind: Pod\nmetadata: {name: y}\nspec: {nodeName: a, "
+                   "---\napiVersion: v1\nkind: Pod\nmetadata: {name: z}\nspec: {nodeName: a, "
                    "containers: [{name: c, resources: {requests: {cpu: 8}}}]}\n"),
       kReplay);
   ASSERT_EQ(run.status, absl::OkStatus());
-  EXPECT_EQ(run.Pods(), (Lines{"x 2 a", "y 4 -"}));
+  EXPECT_EQ(run.Pods(), (Lines{"x 2 a", "z 4 -"}));
   ASSERT_FALSE(run.sim->warnings().empty());
-  EXPECT_TRUE(absl::StrContains(run.sim->warnings().back(), "the first is 'y'"))
+  EXPECT_TRUE(absl::StrContains(run.sim->warnings().back(), "the first is 'z'"))
       << run.sim->warnings().back();
 }
 
