@@ -15,8 +15,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "model/kube/cluster_objects_of.h"
 #include "model/kube/reader.h"
 #include "model/kube/rules.h"
@@ -74,6 +77,83 @@ absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
   std::sort(files.begin(), files.end());
   return files;
 }
+
+// A text in pieces that the reader takes one after the other: the items of a long list, as kubectl
+// prints it, are read in groups, each with the list's own head and tail and at its own lines.
+class ListPieces {
+ public:
+  // `text` must outlive it.
+  explicit ListPieces(const std::string& text) : text_(text) {
+    if (text.size() > kPieceBytes) FindItems();
+  }
+
+  // False at the end.
+  bool Next(std::string* piece) {
+    if (next_ == starts_.size()) {
+      if (!starts_.empty() || whole_taken_) return false;
+      whole_taken_ = true;
+      *piece = text_;
+      return true;
+    }
+    const size_t first = next_++;
+    while (next_ < starts_.size() && starts_[next_].at - starts_[first].at < kPieceBytes) ++next_;
+    const size_t begin = starts_[first].at;
+    const size_t end = next_ < starts_.size() ? starts_[next_].at : tail_;
+    *piece = absl::StrCat(std::string(starts_[first].lines - head_lines_, '\n'),
+                          absl::string_view(text_).substr(0, starts_[0].at),
+                          absl::string_view(text_).substr(begin, end - begin),
+                          absl::string_view(text_).substr(tail_));
+    return true;
+  }
+
+ private:
+  static constexpr size_t kPieceBytes = size_t{8} << 20;
+
+  struct Start {
+    size_t at = 0;
+    size_t lines = 0;  // before it
+  };
+
+  // Leaves starts_ empty for a text of another form.
+  void FindItems() {
+    std::vector<Start> starts;
+    size_t lines = 0;
+    bool in_items = false;
+    bool after = false;
+    tail_ = text_.size();
+    for (size_t at = 0; at < text_.size(); ++lines) {
+      size_t end = text_.find('\n', at);
+      end = end == std::string::npos ? text_.size() : end + 1;
+      const absl::string_view line = absl::string_view(text_).substr(at, end - at);
+      const bool item = absl::StartsWith(line, "- ");
+      if (absl::StartsWith(line, "---") && lines > 0) return;  // several documents
+      if (absl::StripTrailingAsciiWhitespace(line) == "items:") {
+        if (in_items || after) return;
+        in_items = true;
+      } else if (item) {
+        if (!in_items) return;
+        starts.push_back({at, lines});
+      } else if (in_items && !starts.empty() && absl::ascii_isalpha(Byte(line[0]))) {
+        in_items = false;
+        after = true;
+        tail_ = at;
+      }
+      at = end;
+    }
+    if (starts.empty()) return;
+    head_lines_ = starts[0].lines;
+    starts_ = std::move(starts);
+  }
+
+  static unsigned char Byte(char c) { return static_cast<unsigned char>(c); }
+
+  const std::string& text_;
+  std::vector<Start> starts_;  // of items
+  size_t head_lines_ = 0;
+  size_t tail_ = 0;
+  size_t next_ = 0;
+  bool whole_taken_ = false;
+};
 
 bool IsFinished(const kube::Pod& pod) {
   return pod.status().phase() == "Succeeded" || pod.status().phase() == "Failed";
@@ -143,15 +223,10 @@ class SnapshotReader {
     KubeReadOptions options;
     options.validate = false;
     options.of_cluster = true;
-    ASSIGN_OR_RETURN(KubeManifest manifest, ReadKubeObjects(text, name, options));
-    std::move(manifest.warnings.begin(), manifest.warnings.end(),
-              std::back_inserter(result_.warnings));
-    for (const KubeSkipped& skipped : manifest.skipped) {
-      ++unused_[absl::StrCat(skipped.kind, " (", skipped.api_version, ")")];
-    }
-    for (KubeObject& read : manifest.objects) {
-      RETURN_IF_ERROR(Keep(std::move(read.object), absl::StrCat(name, ":", read.line)));
-      read.object.Clear();
+    ListPieces pieces(text);
+    for (std::string piece; pieces.Next(&piece);) {
+      ASSIGN_OR_RETURN(KubeManifest manifest, ReadKubeObjects(piece, name, options));
+      RETURN_IF_ERROR(KeepAll(std::move(manifest), name));
     }
     return absl::OkStatus();
   }
@@ -164,8 +239,10 @@ class SnapshotReader {
                        result_.warnings.empty() ? "" : "; the first warning: ",
                        result_.warnings.empty() ? "" : result_.warnings[0]));
     }
-    for (const Given<kube::Pod>& pod : bound_)
-      RETURN_IF_ERROR(AddPod(pod, pod.object.spec().node_name()));
+    // Each object goes once it is read: there may be many.
+    for (; !bound_.empty(); bound_.pop_front()) {
+      RETURN_IF_ERROR(AddPod(bound_.front(), bound_.front().object.spec().node_name()));
+    }
     for (const Given<kube::DaemonSet>& set : daemons_) RETURN_IF_ERROR(AddDaemons(set));
     std::stable_sort(waiting_.begin(), waiting_.end(), [](const auto& a, const auto& b) {
       return a.object.metadata().creation_timestamp() < b.object.metadata().creation_timestamp();
@@ -197,6 +274,19 @@ class SnapshotReader {
                      absl::StrJoin(unused_, ", ", [](std::string* out, const auto& kind) {
                        absl::StrAppend(out, kind.second, " ", kind.first);
                      })));
+  }
+
+  absl::Status KeepAll(KubeManifest manifest, const std::string& name) {
+    std::move(manifest.warnings.begin(), manifest.warnings.end(),
+              std::back_inserter(result_.warnings));
+    for (const KubeSkipped& skipped : manifest.skipped) {
+      ++unused_[absl::StrCat(skipped.kind, " (", skipped.api_version, ")")];
+    }
+    for (KubeObject& read : manifest.objects) {
+      RETURN_IF_ERROR(Keep(std::move(read.object), absl::StrCat(name, ":", read.line)));
+      read.object.Clear();
+    }
+    return absl::OkStatus();
   }
 
   absl::Status Keep(kube::Object object, const std::string& place) {

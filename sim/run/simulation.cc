@@ -287,8 +287,10 @@ absl::Status Simulation::ArrangeWorkload() {
   const bool artifact = spec_.order == JobOrder::kArtifact;
   const bool trace_order = spec_.order == JobOrder::kTrace;
   if (!trace_order) workload_.SortByName();
-  fragmentation_ = std::make_unique<FragmentationModel>(BuildTypicalPods(
-      *shapes_, workload_.CountByShape(shapes_->size()), spec_.scheduler.popularity_percent));
+  std::vector<int64_t> pods_by_shape = workload_.CountByShape(shapes_->size());
+  for (const JobArrival& job : standing_.jobs()) ++pods_by_shape[job.shape.value()];
+  fragmentation_ = std::make_unique<FragmentationModel>(
+      BuildTypicalPods(*shapes_, pods_by_shape, spec_.scheduler.popularity_percent));
   streams_ = artifact ? MakeArtifactStreams(spec_.seed) : MakeSeededStreams(spec_.seed);
   if (!trace_order) workload_.Shuffle(*streams_);
   if (spec_.workload.tuning_ratio.has_value()) {

@@ -237,6 +237,38 @@ TEST(ClusterManifestsTest, FoldersInTheOrderOfNames) {
   EXPECT_EQ(snapshot.pods.size(), 1U);
 }
 
+// Long lists are read in pieces, which messages must not show.
+TEST(ClusterManifestsTest, LongListsKeepTheirLines) {
+  std::string text = "apiVersion: v1\nitems:\n";
+  int lines = 2;
+  const auto add = [&](absl::string_view item) {
+    absl::StrAppend(&text, item);
+    lines += static_cast<int>(std::count(item.begin(), item.end(), '\n'));
+  };
+  add("- apiVersion: v1\n  kind: Node\n  metadata: {name: n1}\n"
+      "  status: {allocatable: {cpu: 8, memory: 1Gi}}\n");
+  const std::string padding(size_t{3} << 20, 'x');
+  for (int i = 0; i < 6; ++i) {
+    add(absl::StrCat("- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: p", i,
+                     "\n    annotations: {a: ", padding,
+                     "}\n  spec: {nodeName: n1, containers: [{name: c}]}\n"));
+  }
+  const int bad = lines + 1;
+  add("- apiVersion: v1\n  kind: Pod\n  metadata: {name: lost}\n"
+      "  spec: {nodeName: gone, containers: [{name: c}]}\n");
+  absl::StrAppend(&text, "kind: List\nmetadata:\n  resourceVersion: \"\"\n");
+  const ReadDump read(text);
+  ASSERT_EQ(read.error, "");
+  EXPECT_EQ(read.snapshot.pods.size(), 6U);
+  ASSERT_EQ(read.snapshot.warnings.size(), 1U) << read.Warnings();
+  EXPECT_TRUE(absl::StartsWith(read.snapshot.warnings[0], absl::StrCat("DUMP:", bad, ": ")))
+      << read.snapshot.warnings[0];
+  // A torn one.
+  absl::StrAppend(&text, "  \"torn");
+  const std::string error = ReadDump(text).error;
+  EXPECT_TRUE(absl::StartsWith(error, "DUMP:")) << error;
+}
+
 // --- In a run ---
 
 struct RunOfDump {
