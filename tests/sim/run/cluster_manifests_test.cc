@@ -247,11 +247,10 @@ TEST(ClusterManifestsTest, LongListsKeepTheirLines) {
   };
   add("- apiVersion: v1\n  kind: Node\n  metadata: {name: n1}\n"
       "  status: {allocatable: {cpu: 8, memory: 1Gi}}\n");
-  const std::string padding(size_t{3} << 20, 'x');
-  for (int i = 0; i < 6; ++i) {
-    add(absl::StrCat("- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: p", i,
-                     "\n    annotations: {a: ", padding,
-                     "}\n  spec: {nodeName: n1, containers: [{name: c}]}\n"));
+  const std::string padding = absl::StrCat("# ", std::string(size_t{3} << 20, 'x'), "\n");
+  for (int i = 0; i < 4; ++i) {
+    add(absl::StrCat("- apiVersion: v1\n  kind: Pod\n  metadata: {name: p", i, "}\n", padding,
+                     "  spec: {nodeName: n1, containers: [{name: c}]}\n"));
   }
   const int bad = lines + 1;
   add("- apiVersion: v1\n  kind: Pod\n  metadata: {name: lost}\n"
@@ -259,7 +258,7 @@ TEST(ClusterManifestsTest, LongListsKeepTheirLines) {
   absl::StrAppend(&text, "kind: List\nmetadata:\n  resourceVersion: \"\"\n");
   const ReadDump read(text);
   ASSERT_EQ(read.error, "");
-  EXPECT_EQ(read.snapshot.pods.size(), 6U);
+  EXPECT_EQ(read.snapshot.pods.size(), 4U);
   ASSERT_EQ(read.snapshot.warnings.size(), 1U) << read.Warnings();
   EXPECT_TRUE(absl::StartsWith(read.snapshot.warnings[0], absl::StrCat("DUMP:", bad, ": ")))
       << read.snapshot.warnings[0];
