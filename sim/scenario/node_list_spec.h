@@ -19,7 +19,7 @@ class Trace;
 }  // namespace proto
 
 struct NodeListSpec {
-  std::string path;  // empty: the nodes are generated, or come with the manifests
+  std::string path;                    // empty: the nodes are generated, or come with the manifests
   std::vector<std::string> manifests;  // of a whole cluster: files and folders
   bool full_shapes = false;            // the scheduler's plugins read all of its objects
   std::string format;  // of the file: a built-in mapping's name, or the path of a mapping file
