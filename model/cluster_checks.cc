@@ -122,8 +122,7 @@ bool ClusterState::IsOvercommitted(NodeId node) const {
 }
 
 void ClusterState::SavePods(StateWriter& out) const {
-  out.U64(pod_count());
-  for (size_t i = 0; i < pod_count(); ++i) {
+  out.Rows(RowKind::kPod, pod_count(), [&](size_t i) {
     out.Str(pod_name(PodId(i)));
     out.U64(pod_shape_[i].value());
     const bool crowded = pod_node_[i].valid() && IsOvercommitted(pod_node_[i]);
@@ -140,7 +139,7 @@ void ClusterState::SavePods(StateWriter& out) const {
       out.U64(uint64_t{g.device} << 32 | uint64_t{g.placement} << 16 |
               static_cast<uint16_t>(g.milli));
     }
-  }
+  });
 }
 
 absl::Status ClusterState::Load(StateReader& in) {

@@ -26,6 +26,29 @@ ResourceAmounts RequestOf(const ResourceRequest& request, int64_t pods) {
   return {request.cpu_milli * pods, request.memory_bytes * pods, request.total_gpu_milli() * pods};
 }
 
+void SaveRow(const JobRow& r, StateWriter& out) {
+  for (uint64_t v : {uint64_t{r.pods}, uint64_t{r.tenant.value()}, static_cast<uint64_t>(r.state),
+                     uint64_t{r.preemptions}, uint64_t{r.evictions}, uint64_t{r.admission_failures},
+                     uint64_t{r.attempts_failed}, uint64_t{r.runs}, uint64_t{r.retry},
+                     uint64_t{r.retries_begin}, uint64_t{r.retries}}) {
+    out.U64(v);
+  }
+  out.I64(r.priority);
+  for (bool flag : {r.has_run_time, r.has_estimate, r.has_deadline, r.has_deletion, r.preemptible,
+                    r.recreated, r.fails, r.started_once}) {
+    out.Bool(flag);
+  }
+  for (SimTime t :
+       {r.submitted, r.waiting_since, r.first_start, r.started, r.ended, r.deadline, r.deletion}) {
+    out.I64(t.ns());
+  }
+  for (SimDuration d : {r.run_time, r.estimate, r.remaining, r.overhead_left, r.waited, r.work_lost,
+                        r.overhead, r.failed_work, r.held}) {
+    out.I64(d.ns());
+  }
+  SaveAmounts(r.request, out);
+}
+
 }  // namespace
 
 absl::string_view JobStateName(JobState state) {
@@ -257,30 +280,7 @@ void JobTable::Save(StateWriter& out) const {
   for (const std::string& name : tenant_names_) out.Str(name);
   out.U64(attempts_.size());
   for (SimDuration d : attempts_) out.I64(d.ns());
-  out.U64(rows_.size());
-  for (const JobRow& r : rows_) {
-    for (uint64_t v :
-         {uint64_t{r.pods}, uint64_t{r.tenant.value()}, static_cast<uint64_t>(r.state),
-          uint64_t{r.preemptions}, uint64_t{r.evictions}, uint64_t{r.admission_failures},
-          uint64_t{r.attempts_failed}, uint64_t{r.runs}, uint64_t{r.retry},
-          uint64_t{r.retries_begin}, uint64_t{r.retries}}) {
-      out.U64(v);
-    }
-    out.I64(r.priority);
-    for (bool flag : {r.has_run_time, r.has_estimate, r.has_deadline, r.has_deletion, r.preemptible,
-                      r.recreated, r.fails, r.started_once}) {
-      out.Bool(flag);
-    }
-    for (SimTime t : {r.submitted, r.waiting_since, r.first_start, r.started, r.ended, r.deadline,
-                      r.deletion}) {
-      out.I64(t.ns());
-    }
-    for (SimDuration d : {r.run_time, r.estimate, r.remaining, r.overhead_left, r.waited,
-                          r.work_lost, r.overhead, r.failed_work, r.held}) {
-      out.I64(d.ns());
-    }
-    SaveAmounts(r.request, out);
-  }
+  out.Rows(RowKind::kJob, rows_.size(), [&](size_t i) { SaveRow(rows_[i], out); });
 }
 
 absl::Status JobTable::Load(StateReader& in) {

@@ -1,5 +1,6 @@
 #include "model/state_io.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -8,27 +9,25 @@ namespace drasim {
 
 void StateWriter::Section(absl::string_view name) { Str(name); }
 
-void StateWriter::LongU64(uint64_t value) {
-  char digits[10];
-  size_t count = 0;
-  while (value >= 0x80) {
-    digits[count++] = static_cast<char>(static_cast<unsigned char>(value | 0x80));
-    value >>= 7;
-  }
-  digits[count++] = static_cast<char>(value);
-  bytes_.append(digits, count);
+void StateWriter::Grow(size_t bytes) {
+  constexpr size_t kLeastBytes = 256;
+  buffer_.resize(std::max({buffer_.size() * 2, size_ + bytes, kLeastBytes}));
 }
 
 void StateWriter::F64(double value) {
   uint64_t bits;
   static_assert(sizeof(bits) == sizeof(value));
   std::memcpy(&bits, &value, sizeof(bits));
-  for (int i = 0; i < 8; ++i) bytes_.push_back(static_cast<char>((bits >> (8 * i)) & 0xff));
+  char* const at = Room(sizeof(bits));
+  for (int i = 0; i < 8; ++i) at[i] = static_cast<char>((bits >> (8 * i)) & 0xff);
+  size_ += sizeof(bits);
 }
 
 void StateWriter::Str(absl::string_view value) {
   U64(value.size());
-  bytes_.append(value.data(), value.size());
+  if (value.empty()) return;
+  std::memcpy(Room(value.size()), value.data(), value.size());
+  size_ += value.size();
 }
 
 void StateReader::Fail(absl::string_view why) {

@@ -6,6 +6,9 @@
 // order. Each part begins with a Section name, which reports a mismatch where it occurs instead of
 // as garbage later.
 //
+// Tables that grow with the run, with a row per job or per pod, are written by Rows. A writer with
+// picks leaves out all other rows, those that an earlier state already has (saved_state.h).
+//
 // Usage:
 //
 //   void Clock::Save(StateWriter& out) const {
@@ -19,9 +22,11 @@
 #ifndef DRASIM_MODEL_STATE_IO_H_
 #define DRASIM_MODEL_STATE_IO_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -29,16 +34,37 @@
 
 namespace drasim {
 
+// What the rows of a table stand for.
+enum class RowKind : uint8_t { kJob = 0, kPod = 1 };
+inline constexpr size_t kRowKinds = 2;
+// Numbers of rows by kind, ascending.
+using RowPicks = std::array<std::vector<uint32_t>, kRowKinds>;
+
+// A table in the output of a StateWriter.
+struct SavedTable {
+  RowKind kind = RowKind::kJob;
+  uint64_t at = 0;              // place of its first row in the output
+  uint64_t size = 0;            // rows of the whole table
+  std::vector<uint32_t> bytes;  // of each row that is there, which follow each other
+};
+
 // Appends to an owned string. Never fails. Not thread-safe.
 class StateWriter {
  public:
+  StateWriter() = default;
+  // Of tables only these rows, and where they are.
+  explicit StateWriter(const RowPicks* picks) : picks_(picks) {}
+
   void Section(absl::string_view name);
   void U64(uint64_t value) {
-    if (value < 0x80) {
-      bytes_.push_back(static_cast<char>(value));
-    } else {
-      LongU64(value);
+    char* at = Room(kMostDigits);
+    const char* const begin = at;
+    while (value >= 0x80) {
+      *at++ = static_cast<char>(static_cast<unsigned char>(value | 0x80));
+      value >>= 7;
     }
+    *at++ = static_cast<char>(value);
+    size_ += static_cast<size_t>(at - begin);
   }
   void I64(int64_t value) {
     U64((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
@@ -51,16 +77,59 @@ class StateWriter {
     U64(values.size());
     for (const T& v : values) I64(static_cast<int64_t>(v));
   }
+  // The number of rows, and the rows by `save_row(size_t)`. A row never changes after its job, or
+  // the job of its pod, has ended, and rows are not taken away.
+  template <typename SaveRow>
+  void Rows(RowKind kind, size_t size, const SaveRow& save_row) {
+    U64(size);
+    if (picks_ == nullptr) {
+      for (size_t i = 0; i < size; ++i) save_row(i);
+      return;
+    }
+    SavedTable table;
+    table.kind = kind;
+    table.at = size_;
+    table.size = size;
+    for (const uint32_t i : (*picks_)[static_cast<size_t>(kind)]) {
+      if (i >= size) break;
+      const size_t before = size_;
+      save_row(size_t{i});
+      table.bytes.push_back(static_cast<uint32_t>(size_ - before));
+    }
+    tables_.push_back(std::move(table));
+  }
 
-  const std::string& bytes() const { return bytes_; }
-  std::string Release() { return std::move(bytes_); }
+  absl::string_view bytes() const { return absl::string_view(buffer_.data(), size_); }
+  const std::vector<SavedTable>& tables() const { return tables_; }  // only with picks
+  // Forgets what was written, and keeps the memory.
+  void Clear() {
+    size_ = 0;
+    tables_.clear();
+  }
+  // Leaves the writer without bytes.
+  std::string Release() {
+    buffer_.resize(std::exchange(size_, 0));
+    return std::move(buffer_);
+  }
   // Room for so many bytes in all, so that a large state is not copied as it grows.
-  void Reserve(size_t bytes) { bytes_.reserve(bytes); }
+  void Reserve(size_t bytes) {
+    if (buffer_.size() < bytes) buffer_.resize(bytes);
+  }
 
  private:
-  void LongU64(uint64_t value);
+  static constexpr size_t kMostDigits = 10;
 
-  std::string bytes_;
+  // Where the next bytes go, at least `bytes` of them.
+  char* Room(size_t bytes) {
+    if (buffer_.size() - size_ < bytes) Grow(bytes);
+    return &buffer_[size_];
+  }
+  void Grow(size_t bytes);
+
+  std::string buffer_;  // longer than what is written
+  size_t size_ = 0;
+  const RowPicks* picks_ = nullptr;  // null: all
+  std::vector<SavedTable> tables_;
 };
 
 // Reads the output of a StateWriter. The first error sticks: later reads return zero values and

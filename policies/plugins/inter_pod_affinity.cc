@@ -307,7 +307,8 @@ void InterPodAffinity::NormalizeScore(absl::Span<const NodeId>, absl::Span<int64
 
 bool InterPodAffinity::MayHelp(const ClusterChange& change, const PodContext& pod,
                                const ClusterState& cluster) const {
-  // kube-scheduler adds this event, without a hint, to every plugin that asks for new nodes.
+  if (!change.detailed) return true;
+  // kube-scheduler adds these events, without a hint, to every plugin that asks for new nodes.
   if (change.event == kNodeTaints || change.event == kNodeSchedulable) return true;
   const PodTopology& topology = pod.shape->topology;
   if (!ErrorsOf(topology).empty()) return true;

@@ -45,6 +45,12 @@ double GoLog(double x) {
   return k * kLn2High - ((half_square - (s * (half_square + (odd + even)) + k * kLn2Low)) - f);
 }
 
+// As Go's math.Round. REQUIRES: 0 <= x < 2^63.
+int64_t RoundHalfUp(double x) {
+  const auto whole = static_cast<int64_t>(x);
+  return x - static_cast<double>(whole) >= 0.5 ? whole + 1 : whole;
+}
+
 SpreadConstraint SystemDefault(std::string key, int32_t max_skew) {
   SpreadConstraint constraint;
   constraint.topology_key = std::move(key);
@@ -309,10 +315,11 @@ void PodTopologySpread::Correct(const PodContext& pod, const ClusterState& clust
 // --- Score ---
 
 bool PodTopologySpread::IsIgnored(const Plan& plan, NodeId node) {
-  return plan.all_keys &&
-         std::any_of(plan.soft.begin(), plan.soft.end(), [node](const Constraint& constraint) {
-           return constraint.counts->domain_of(node) == 0;
-         });
+  if (!plan.all_keys) return false;
+  for (const Constraint& constraint : plan.soft) {
+    if (constraint.counts->domain_of(node) == 0) return true;
+  }
+  return false;
 }
 
 StepResult PodTopologySpread::PreScore(const PodContext& pod, const ClusterState& cluster,
@@ -330,58 +337,69 @@ StepResult PodTopologySpread::PreScore(const PodContext& pod, const ClusterState
     result.code = StepCode::kSkip;
     return result;
   }
-  const auto ignored = static_cast<size_t>(std::count_if(
-      feasible.begin(), feasible.end(), [&](NodeId node) { return IsIgnored(*plan_, node); }));
+  size_t ignored = 0;
+  if (plan_->all_keys) {
+    for (const NodeId node : feasible) ignored += IsIgnored(*plan_, node) ? 1u : 0u;
+  }
+  any_ignored_ = ignored > 0;
   weights_.clear();
   for (const Constraint& constraint : plan_->soft) {
-    size_t domains = 0;
-    if (constraint.of_hosts) {
-      domains = feasible.size() - ignored;
-    } else {
-      const TopologyDomains& topology = constraint.counts->topology();
-      if (marked_.size() < topology.size()) marked_.resize(topology.size());
-      ++mark_;
-      // A missing label counts as an empty one.
-      const uint32_t empty = topology.Find("");
-      for (const NodeId node : feasible) {
-        if (ignored > 0 && IsIgnored(*plan_, node)) continue;
-        const uint32_t domain = topology.of(node);
-        uint32_t& last = marked_[domain == empty ? 0 : domain];
-        domains += last != mark_ ? 1 : 0;
-        last = mark_;
-      }
-    }
+    const size_t domains =
+        constraint.of_hosts ? feasible.size() - ignored : CountValues(constraint, feasible);
     weights_.push_back(GoLog(static_cast<double>(domains + 2)));
   }
   return result;
 }
 
+// The distinct values of the key on nodes that are not ignored. A missing label counts as an empty
+// one.
+size_t PodTopologySpread::CountValues(const Constraint& constraint,
+                                      absl::Span<const NodeId> feasible) {
+  const TopologyDomains& topology = constraint.counts->topology();
+  const absl::Span<const uint32_t> domain_of = topology.by_node();
+  if (marked_.size() < topology.size()) marked_.resize(topology.size());
+  const uint32_t mark = ++mark_;
+  const uint32_t empty = topology.Find("");
+  size_t values = 0;
+  for (const NodeId node : feasible) {
+    if (any_ignored_ && IsIgnored(*plan_, node)) continue;
+    const uint32_t domain = domain_of[node.value()];
+    uint32_t& last = marked_[domain == empty ? 0 : domain];
+    values += last != mark ? 1u : 0u;
+    last = mark;
+  }
+  return values;
+}
+
 void PodTopologySpread::Score(const PodContext&, const ClusterState& cluster,
                               absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {
   // Terms are added in the order of the constraints, as upstream adds them.
-  std::vector<double> sums(nodes.size());
+  sums_.assign(nodes.size(), 0);
   for (size_t c = 0; c < plan_->soft.size(); ++c) {
     const Constraint& constraint = plan_->soft[c];
     const absl::Span<const uint32_t> domain_of = constraint.counts->topology().by_node();
-    const absl::Span<const int32_t> by_domain = constraint.counts->sums();
-    const uint32_t empty = plan_->all_keys ? 0 : constraint.counts->topology().Find("");
     const double weight = weights_[c];
     const double base = constraint.rule.max_skew - 1;
+    if (constraint.of_hosts) {
+      const absl::Span<const int32_t> by_node = cluster.pod_counts().by_node(constraint.pods);
+      for (size_t i = 0; i < nodes.size(); ++i) {
+        const uint32_t node = nodes[i].value();
+        if (domain_of[node] == 0) continue;
+        sums_[i] += (node < by_node.size() ? by_node[node] : 0) * weight + base;
+      }
+      continue;
+    }
+    const absl::Span<const int32_t> by_domain = constraint.counts->sums();
+    const uint32_t empty = plan_->all_keys ? 0 : constraint.counts->topology().Find("");
     for (size_t i = 0; i < nodes.size(); ++i) {
       const uint32_t domain = domain_of[nodes[i].value()];
       if (domain == 0) continue;
-      int64_t pods = 0;
-      if (constraint.of_hosts) {
-        pods = cluster.pod_counts().on_node(constraint.pods, nodes[i]);
-      } else {
-        pods = by_domain[domain];
-        if (domain == empty) pods += by_domain[0];
-      }
-      sums[i] += static_cast<double>(pods) * weight + base;
+      const int32_t pods = by_domain[domain] + (domain == empty ? by_domain[0] : 0);
+      sums_[i] += pods * weight + base;
     }
   }
   for (size_t i = 0; i < nodes.size(); ++i) {
-    scores[i] = IsIgnored(*plan_, nodes[i]) ? 0 : static_cast<int64_t>(std::round(sums[i]));
+    scores[i] = any_ignored_ && IsIgnored(*plan_, nodes[i]) ? 0 : RoundHalfUp(sums_[i]);
   }
 }
 
@@ -390,12 +408,12 @@ void PodTopologySpread::NormalizeScore(absl::Span<const NodeId> nodes,
   int64_t least = std::numeric_limits<int64_t>::max();
   int64_t most = 0;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (IsIgnored(*plan_, nodes[i])) continue;
+    if (any_ignored_ && IsIgnored(*plan_, nodes[i])) continue;
     least = std::min(least, scores[i]);
     most = std::max(most, scores[i]);
   }
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (IsIgnored(*plan_, nodes[i])) {
+    if (any_ignored_ && IsIgnored(*plan_, nodes[i])) {
       scores[i] = 0;
     } else {
       scores[i] = most == 0 ? kMaxNodeScore : kMaxNodeScore * (most + least - scores[i]) / most;
@@ -407,6 +425,7 @@ void PodTopologySpread::NormalizeScore(absl::Span<const NodeId> nodes,
 
 bool PodTopologySpread::MayHelp(const ClusterChange& change, const PodContext& pod,
                                 const ClusterState& cluster) const {
+  if (!change.detailed) return true;
   const Plan& plan = PlanOf(pod, cluster);
   if (!plan.hard_error.empty()) return true;
   const auto any_selects = [&plan](const PodShape& shape) {

@@ -97,6 +97,7 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
                int sign);
   int32_t LeastOf(const Constraint& constraint, size_t index) const;
   int32_t SumOf(const Constraint& constraint, size_t index, uint32_t domain) const;
+  size_t CountValues(const Constraint& constraint, absl::Span<const NodeId> feasible);
   static bool IsIgnored(const Plan& plan, NodeId node);
 
   const PodTopologySpreadArgs args_;
@@ -113,7 +114,9 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
   const Plan* plan_ = nullptr;
   std::vector<Correction> corrections_;
   std::vector<size_t> trials_;    // how many corrections there were
+  bool any_ignored_ = false;      // some feasible node lacks a key
   std::vector<double> weights_;   // beside plan_->soft
+  std::vector<double> sums_;      // by node of a call of Score
   std::vector<uint32_t> marked_;  // by domain: the last count of values that met it
   uint32_t mark_ = 0;
 };

@@ -183,12 +183,7 @@ absl::Status Engine::AfterEvent() {
     RETURN_IF_ERROR(CheckJobs());
   }
   if (!run.checkpoint_is_due() || !run.parts().on_checkpoint) return absl::OkStatus();
-  run.PassCheckpoint();
-  StateWriter out;
-  out.Reserve(state_bytes_ + state_bytes_ / 4);
-  Save(out);
-  state_bytes_ = out.bytes().size();
-  return run.parts().on_checkpoint(out.bytes());
+  return roles_->checkpoint.Pass(started_, finished_);
 }
 
 absl::Status Engine::CheckJobs() const {

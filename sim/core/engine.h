@@ -93,7 +93,6 @@ class Engine {
   std::unique_ptr<Roles> roles_;
   bool started_ = false;
   bool finished_ = false;
-  size_t state_bytes_ = 0;  // of the last checkpoint
 };
 
 }  // namespace drasim

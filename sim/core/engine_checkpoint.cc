@@ -1,7 +1,9 @@
 #include "sim/core/engine_checkpoint.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "model/saved_state.h"
 #include "model/status_macros.h"
 
 namespace drasim {
@@ -113,6 +115,7 @@ void EngineCheckpoint::Save(bool started, bool finished, StateWriter& out) const
   out.Bool(scheduling_->attempt_scheduled_);
   out.U64(run_->records_);
   out.U64(run_->next_checkpoint_);
+  out.U64(run_->checkpoints_);
   out.U64(scheduling_->cluster_events_);
   out.U64(scheduling_->claim_events_);
   out.U64(scheduling_->blocked_);
@@ -136,8 +139,7 @@ void EngineCheckpoint::Save(bool started, bool finished, StateWriter& out) const
   out.U64(arrivals_->never_fitting_);
   out.U64(arrivals_->first_never_fitting_.value());
   SaveArrival(arrivals_->next_, out);
-  out.U64(jobs_->handles_.size());
-  for (size_t j = 0; j < jobs_->handles_.size(); ++j) {
+  out.Rows(RowKind::kJob, jobs_->handles_.size(), [&](size_t j) {
     const JobLifecycle::JobHandles& h = jobs_->handles_[j];
     out.U64(h.finish);
     out.U64(h.deletion);
@@ -147,7 +149,7 @@ void EngineCheckpoint::Save(bool started, bool finished, StateWriter& out) const
     out.U64(h.pods_starting);
     out.U64(h.pods_ending);
     out.U64(progress.round_of_job_[j]);
-  }
+  });
   out.U64(jobs_->running_.size());
   for (JobId job : jobs_->running_) out.U64(job.value());
   SaveBindings(out);
@@ -174,6 +176,7 @@ absl::Status EngineCheckpoint::Load(StateReader& in, bool* started, bool* finish
   scheduling_->attempt_scheduled_ = in.Bool();
   run_->records_ = in.U64();
   run_->next_checkpoint_ = in.U64();
+  run_->checkpoints_ = in.U64();
   scheduling_->cluster_events_ = in.U64();
   scheduling_->claim_events_ = in.U64();
   scheduling_->blocked_ = static_cast<uint32_t>(in.U64());
@@ -204,7 +207,52 @@ absl::Status EngineCheckpoint::Load(StateReader& in, bool* started, bool* finish
   if (nodes_->next_change_ > run_->parts().node_changes.size()) {
     in.Fail("more node events have happened than the scenario has");
   }
-  return LoadParts(in);
+  RETURN_IF_ERROR(LoadParts(in));
+  for (size_t j = 0; j < run_->jobs().size(); ++j) open_jobs_.push_back(JobId(j));
+  ForgetEndedJobs();
+  return absl::OkStatus();
+}
+
+RowPicks EngineCheckpoint::PicksOfOpenJobs() {
+  const JobTable& jobs = run_->jobs();
+  RowPicks picks;
+  for (; jobs_saved_ < jobs.size(); ++jobs_saved_) open_jobs_.push_back(JobId(jobs_saved_));
+  for (const JobId job : open_jobs_) {
+    const JobRow& row = jobs.row(job);
+    picks[static_cast<size_t>(RowKind::kJob)].push_back(job.value());
+    for (uint32_t i = 0; i < row.pods; ++i) {
+      picks[static_cast<size_t>(RowKind::kPod)].push_back(row.first_pod.value() + i);
+    }
+  }
+  return picks;
+}
+
+void EngineCheckpoint::ForgetEndedJobs() {
+  const JobTable& jobs = run_->jobs();
+  jobs_saved_ = jobs.size();
+  const auto ended = [&](JobId job) {
+    const JobRow& row = jobs.row(job);
+    if (!IsEnded(row.state) || jobs_->handles_[job.value()] != JobLifecycle::JobHandles()) {
+      return false;
+    }
+    for (uint32_t i = 0; i < row.pods; ++i) {
+      const PodPhase phase = run_->cluster().pod_phase(RunContext::PodOf(row, i));
+      if (phase <= PodPhase::kBound) return false;
+    }
+    return true;
+  };
+  open_jobs_.erase(std::remove_if(open_jobs_.begin(), open_jobs_.end(), ended), open_jobs_.end());
+}
+
+absl::Status EngineCheckpoint::Pass(bool started, bool finished) {
+  run_->PassCheckpoint();
+  RowPicks picks = PicksOfOpenJobs();
+  ForgetEndedJobs();
+  StateWriter out(&picks);
+  out.Reserve(state_bytes_ + state_bytes_ / 4);
+  Save(started, finished, out);
+  state_bytes_ = out.bytes().size();
+  return run_->parts().on_checkpoint(TakeState(std::move(picks), &out));
 }
 
 void EngineCheckpoint::LoadJobs(StateReader& in) {

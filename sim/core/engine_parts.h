@@ -15,6 +15,7 @@
 #include "model/event_source.h"
 #include "model/job_table.h"
 #include "model/record.h"
+#include "model/saved_state.h"
 #include "policies/framework/profile.h"
 #include "sim/core/dispatcher.h"
 #include "sim/core/interruption.h"
@@ -107,8 +108,9 @@ struct EngineParts {
   std::vector<RecordSink*> sinks;
   // Called before the clock moves: nothing changed between `from` and `to`.
   std::function<void(SimTime from, SimTime to)> on_interval;
-  // Called with the whole state when a checkpoint is due; empty: no checkpoints.
-  std::function<absl::Status(const std::string& state)> on_checkpoint;
+  // Called with the state when a checkpoint is due, which builds on those before it, and on the one
+  // that was loaded; empty: no checkpoints.
+  std::function<absl::Status(const SavedState& state)> on_checkpoint;
   // Called from time to time with the number of jobs that have arrived.
   std::function<void(uint64_t)> on_progress;
   // Set from outside (a signal) to end the run early with Cancelled.

@@ -86,6 +86,7 @@ class JobLifecycle : public JobControl, private BindingOutcome {
     uint32_t running_slot = kNone;  // place in running_
     uint32_t pods_starting = 0;     // bound, but their work has not begun
     uint32_t pods_ending = 0;       // their work is done, but they are not off their nodes
+    bool operator==(const JobHandles&) const = default;
   };
   static constexpr uint32_t kNone = ~uint32_t{0};
   // Word b of a kDeletion event.

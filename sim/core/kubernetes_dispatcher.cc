@@ -1,6 +1,7 @@
 #include "sim/core/kubernetes_dispatcher.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "model/check.h"
@@ -27,6 +28,9 @@ KubernetesDispatcher::KubernetesDispatcher(DispatchParts parts,
     : parts_(parts),
       queue_(QueueSortOf(*parts.profile), options),
       offsets_(seed, "preemption/offset") {
+  for (const RequeuePlugin* plugin : parts_.profile->requeues()) {
+    registered_.push_back(RegisteredEvents(*plugin));
+  }
   if (parts_.profile->pre_enqueues().empty()) return;
   queue_.set_gate([this](PodId pod) { return PassesPreEnqueue(parts_.jobs->job_of(pod)); });
 }
@@ -199,12 +203,16 @@ void KubernetesDispatcher::OnEvent(const ClusterChange& change) {
   const std::vector<RequeuePlugin*>& requeues = parts_.profile->requeues();
   const ClusterState& cluster = *parts_.cluster;
   const SimTime now = parts_.control->now();
+  uint64_t concerned = 0;
+  for (size_t i = 0; i < registered_.size(); ++i) {
+    concerned |= static_cast<uint64_t>((registered_[i] & change.event) != 0) << i;
+  }
   queue_.OnEvent(
       [&](ShapeId shape, uint64_t rejectors) {
         if ((rejectors & kOtherPlugin) != 0) return true;
         const PodContext pod = {shape, &cluster.shapes().row(shape), PodId(), now};
-        for (size_t i = 0; i < requeues.size(); ++i) {
-          if ((rejectors >> i & 1) == 0) continue;
+        for (uint64_t left = rejectors & concerned; left != 0; left &= left - 1) {
+          const auto i = static_cast<size_t>(std::countr_zero(left));
           if (Requeues(*requeues[i], change, pod, cluster)) return true;
         }
         return false;

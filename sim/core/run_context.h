@@ -98,6 +98,7 @@ class RunContext {
   uint64_t records_ = 0;
   uint64_t records_before_instant_ = 0;
   uint64_t next_checkpoint_ = 0;
+  uint64_t checkpoints_ = 0;  // so far
   bool wants_claim_changes_ = false;
 };
 

@@ -6,36 +6,46 @@
 #include "sim/record/ledger_pods.h"
 
 namespace drasim {
-namespace {
-
-constexpr size_t kMostFailures = 1024;  // put off at a time
-// The rows of waiting pods lie anywhere: they are asked for so many records ahead.
-constexpr size_t kPrefetched = 8;
-
-}  // namespace
-
 LedgerDigest::LedgerDigest(const ClusterState& cluster, const VerdictSummaryTable& summaries,
                            const LedgerPace& pace, LayoutOfGpu layouts)
     : pace_(pace), live_(cluster, &summaries), slices_(cluster, layouts) {}
 
-void LedgerDigest::OnRecord(const Record& record, const ClusterState& cluster) {
-  if (record.kind == RecordKind::kAttemptFailed) {
-    failures_.push_back(record);
-    if (failures_.size() == kMostFailures) FoldFailures(cluster);
-    return;
+bool LedgerDigest::CountFailure(const Record& record) {
+  if (!record.pod.valid() || record.pod.value() >= failures_.size()) return false;
+  Failures& failures = failures_[record.pod.value()];
+  if (failures.last == SummaryId::kInvalid ||
+      !live_.CountFailure(record, SummaryId(failures.last))) {
+    return false;
   }
-  FoldFailures(cluster);
-  Fold(record, cluster);
+  ++failures.unseen;
+  failures.last = record.detail;
+  series_.OnRepeatedFailure(record, live_);
+  ++records_;
+  time_ = record.time;
+  return true;
 }
 
-void LedgerDigest::FoldFailures(const ClusterState& cluster) {
-  const size_t count = failures_.size();
-  for (size_t i = 0; i < count; ++i) {
-    if (i + 2 * kPrefetched < count) live_.PrefetchPlace(failures_[i + 2 * kPrefetched].pod);
-    if (i + kPrefetched < count) live_.PrefetchRow(failures_[i + kPrefetched].pod);
-    Fold(failures_[i], cluster);
-  }
-  failures_.clear();
+void LedgerDigest::AddFailures(PodId pod) {
+  if (pod.value() >= failures_.size()) return;
+  Failures& failures = failures_[pod.value()];
+  if (failures.unseen > 0) live_.AddFailures(pod, failures.unseen, SummaryId(failures.last));
+  failures.unseen = 0;
+}
+
+const LiveState& LedgerDigest::live() {
+  for (const LivePod& pod : live_.pods()) AddFailures(pod.pod);
+  return live_;
+}
+
+void LedgerDigest::OnRecord(const Record& record, const ClusterState& cluster) {
+  const bool failed = record.kind == RecordKind::kAttemptFailed;
+  if (failed && CountFailure(record)) return;
+  if (record.pod.valid()) AddFailures(record.pod);
+  Fold(record, cluster);
+  if (!record.pod.valid()) return;
+  if (failures_.size() <= record.pod.value()) failures_.resize(record.pod.value() + size_t{1});
+  failures_[record.pod.value()].last =
+      failed && live_.Find(record.pod) != nullptr ? record.detail : SummaryId::kInvalid;
 }
 
 void LedgerDigest::Fold(const Record& record, const ClusterState& cluster) {
@@ -48,14 +58,14 @@ void LedgerDigest::Fold(const Record& record, const ClusterState& cluster) {
 }
 
 void LedgerDigest::EndBlock(const ClusterState& cluster, LayoutOfGpu layouts) {
-  FoldFailures(cluster);
   const SliceCounts before = slices_.counts();
   series_.EndBlock(live_, before, slices_.Sample(cluster, live_, layouts));
 }
 
-std::string LedgerDigest::PackPods(size_t count, const ClusterState& cluster,
-                                   const JobTable* jobs) const {
-  return drasim::PackPods(records_, time_, absl::MakeConstSpan(ended_).first(count), cluster, jobs);
+std::string LedgerDigest::PackPods(size_t count, const ClusterState& cluster, const JobTable* jobs,
+                                   WireMessage* scratch) const {
+  return drasim::PackPods(records_, time_, absl::MakeConstSpan(ended_).first(count), cluster, jobs,
+                          scratch);
 }
 
 void LedgerDigest::PassPods(size_t count) {

@@ -21,6 +21,7 @@
 #include "sim/record/ledger_series.h"
 #include "sim/record/live_state.h"
 #include "sim/record/slice_sampler.h"
+#include "sim/record/wire_message.h"
 
 namespace drasim {
 
@@ -50,8 +51,7 @@ class LedgerDigest {
   // Another table with the same summaries, which outlives the digest.
   void set_summaries(const VerdictSummaryTable* summaries) { live_.set_summaries(summaries); }
 
-  // As for LiveState::OnRecord. Failed attempts, the bulk of a busy run, are put off and folded
-  // together, at the latest by EndBlock; until then the state below lacks them.
+  // As for LiveState::OnRecord.
   void OnRecord(const Record& record, const ClusterState& cluster);
   // REQUIRES: a record since the block before. `cluster` has the nodes of the run, `layouts` are
   // those after the last record.
@@ -69,7 +69,8 @@ class LedgerDigest {
   }
   size_t pods() const { return ended_.size(); }
   // A frame with the first `count` pods. `cluster` and `jobs` as for PackPods of ledger_pods.h.
-  std::string PackPods(size_t count, const ClusterState& cluster, const JobTable* jobs) const;
+  std::string PackPods(size_t count, const ClusterState& cluster, const JobTable* jobs,
+                       WireMessage* scratch) const;
   void PassPods(size_t count);
 
   bool IsKeyframeDue() const;
@@ -80,16 +81,26 @@ class LedgerDigest {
   size_t keyframe_summaries() const { return keyframe_summaries_; }
 
   const LedgerPace& pace() const { return pace_; }
-  const LiveState& live() const { return live_; }
+  // O(live pods).
+  const LiveState& live();
   uint64_t records() const { return records_; }
   SimTime time() const { return time_; }  // of the last record
 
  private:
-  void FoldFailures(const ClusterState& cluster);
+  // Nearly all records of a busy run are failed attempts of pods that have failed before, which
+  // change only how often and why they failed last. They are counted here, in a little memory that
+  // stays in the processor's cache, and added to the live state when somebody looks.
+  struct Failures {
+    uint32_t unseen = 0;                  // by the live state
+    uint32_t last = SummaryId::kInvalid;  // invalid: the pod's last record was something else
+  };
+  // Whether the record is such an attempt; it is then counted.
+  bool CountFailure(const Record& record);
+  void AddFailures(PodId pod);
   void Fold(const Record& record, const ClusterState& cluster);
 
   LedgerPace pace_;
-  std::vector<Record> failures_;  // put off
+  std::vector<Failures> failures_;  // by pod
   LiveState live_;
   SliceSampler slices_;
   SeriesFolder series_;

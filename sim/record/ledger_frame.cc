@@ -34,12 +34,16 @@ uint32_t FrameCrc(FrameType type, absl::string_view payload) {
   return static_cast<uint32_t>(crc);
 }
 
+std::string FrameHead(FrameType type, absl::string_view payload) {
+  std::string head;
+  AppendLittleEndian(payload.size(), 4, &head);
+  AppendLittleEndian(FrameCrc(type, payload), 4, &head);
+  head.push_back(static_cast<char>(type));
+  return head;
+}
+
 std::string MakeFrame(FrameType type, absl::string_view payload) {
-  std::string frame;
-  frame.reserve(kFrameHeaderBytes + payload.size());
-  AppendLittleEndian(payload.size(), 4, &frame);
-  AppendLittleEndian(FrameCrc(type, payload), 4, &frame);
-  frame.push_back(static_cast<char>(type));
+  std::string frame = FrameHead(type, payload);
   frame.append(payload.data(), payload.size());
   return frame;
 }

@@ -57,13 +57,14 @@ constexpr bool IsBesideRecords(FrameType type) {
          type == FrameType::kClaims || type == FrameType::kLiveClaims;
 }
 
-// Checkpoints may build on earlier ones. One in kCheckpointsPerChain is whole, and a state that is
-// built has at most kMostStatePerFile times the bytes of the file before it: hostile chains stay
-// cheap.
-inline constexpr size_t kCheckpointsPerChain = 32;
-inline constexpr uint64_t kMostStatePerFile = 16;
+// Hostile chains of checkpoints stay cheap: readers follow so many, and a packed state has at most
+// so many times its packed bytes.
+inline constexpr size_t kMostCheckpointsPerChain = 1024;
+inline constexpr uint64_t kMostStatePerPacked = 32;
 
-// Length, CRC and type, then the payload.
+// Length, CRC and type of a frame, kFrameHeaderBytes in all.
+std::string FrameHead(FrameType type, absl::string_view payload);
+// The same, then the payload.
 std::string MakeFrame(FrameType type, absl::string_view payload);
 // CRC-32 over the type byte and the payload.
 uint32_t FrameCrc(FrameType type, absl::string_view payload);

@@ -25,84 +25,116 @@ constexpr int64_t kMaxAllocatable = int64_t{1} << 60;
 
 absl::Status Impossible(absl::string_view what) { return absl::DataLossError(what); }
 
-void PackLiveNodes(const LiveState& live, proto::LedgerLive* out) {
+using Live = proto::LedgerLive;
+// The rows of live pods lie anywhere: they are asked for so many pods ahead.
+constexpr size_t kPrefetched = 8;
+
+void PackLiveNodes(const LiveState& live, WireMessage* out) {
   bool any_unhealthy = false;
   for (size_t n = 0; n < live.node_count(); ++n) {
     const LiveNode& node = live.node(NodeId(n));
     const unsigned flags =
         (node.schedulable ? kSchedulableFlag : 0U) | (node.available ? kAvailableFlag : 0U) |
         (node.plugin_gone ? kPluginGoneFlag : 0U) | (node.layout_changes ? kLayoutChangesFlag : 0U);
-    out->mutable_node_flags()->push_back(static_cast<char>(flags));
-    out->add_unhealthy(node.unhealthy.bits());
+    out->Column(Live::kNodeFlagsFieldNumber).U64(flags);
+    out->Column(Live::kUnhealthyFieldNumber).U64(node.unhealthy.bits());
     any_unhealthy |= !node.unhealthy.empty();
-    for (const int64_t amount : node.allocatable) out->add_allocatable(amount);
-  }
-  if (!any_unhealthy) out->clear_unhealthy();
-}
-
-void PackLivePods(const std::vector<LivePod>& pods, const ClusterState& cluster,
-                  proto::LedgerLive* out) {
-  uint32_t number_before = 0;
-  SimTime arrival_before;
-  for (const LivePod& row : pods) {
-    const PodHistory& history = row.history;
-    const absl::string_view name = cluster.pod_name(row.pod);
-    const SimTime arrival = cluster.pod_arrival(row.pod);
-    out->add_pod(row.pod.value() - number_before);
-    number_before = row.pod.value();
-    out->add_pod_name(name.data(), name.size());
-    out->add_shape(cluster.pod_shape_id(row.pod).value());
-    out->mutable_phase()->push_back(static_cast<char>(row.phase));
-    out->add_priority(cluster.pod_priority(row.pod));
-    out->add_arrival_ns(arrival.ns() - arrival_before.ns());
-    arrival_before = arrival;
-    out->add_attempts(history.attempts_failed);
-    out->add_last_failure(history.last_failure.valid() ? history.last_failure.value() + 1 : 0);
-    out->add_rejected(static_cast<uint32_t>(history.rejected));
-    out->add_starts(history.starts);
-    out->add_node(history.node.valid() ? history.node.value() + 1 : 0);
-    PackCourse(history, arrival, out);
-    if (history.starts == 0) continue;
-    out->add_first_start_ns(history.first_bound.ns() - arrival.ns());
-    out->add_last_start_ns(history.running_since.ns() - history.first_bound.ns());
-  }
-}
-
-void PackLiveOwners(const std::vector<LivePod>& pods, const JobTable& jobs,
-                    proto::LedgerLive* out) {
-  TenantRows tenants;
-  for (const LivePod& row : pods) {
-    const JobId job = jobs.job_of(row.pod);
-    const TenantId tenant = jobs.row(job).tenant;
-    const auto [tenant_row, added] = tenants.RowOf(tenant);
-    if (added) out->add_tenants(jobs.tenant_name(tenant));
-    out->add_job(uint64_t{job.value()} + 1);
-    out->add_tenant(tenant_row);
-  }
-}
-
-// `pods` ascend.
-void PackLiveResidents(const std::vector<LivePod>& pods, const LiveState& live,
-                       proto::LedgerLive* out) {
-  for (size_t n = 0; n < live.node_count(); ++n) {
-    const std::vector<PodId>& residents = live.node(NodeId(n)).pods;
-    out->add_residents(static_cast<uint32_t>(residents.size()));
-    for (const PodId pod : residents) {
-      const auto row =
-          std::lower_bound(pods.begin(), pods.end(), pod,
-                           [](const LivePod& left, PodId right) { return left.pod < right; });
-      out->add_resident(static_cast<uint32_t>(row - pods.begin()));
-      out->add_devices(row->devices.bits());
-      out->add_grants(static_cast<uint32_t>(row->grants.size()));
-      for (const DeviceGrant& grant : row->grants) out->add_grant(GrantWord(grant));
+    for (const int64_t amount : node.allocatable) {
+      out->Column(Live::kAllocatableFieldNumber).I64(amount);
     }
   }
+  if (!any_unhealthy) out->Column(Live::kUnhealthyFieldNumber).Clear();
 }
 
-void PackLayouts(const ClusterState& cluster, const LayoutLookup& layouts, proto::LedgerLive* out) {
+void PackLivePod(const LivePod& row, const ClusterState& cluster, WireMessage* out) {
+  const PodHistory& history = row.history;
+  out->Column(Live::kPhaseFieldNumber).U64(static_cast<uint64_t>(row.phase));
+  out->Column(Live::kAttemptsFieldNumber).U64(history.attempts_failed);
+  out->Column(Live::kLastFailureFieldNumber)
+      .U64(history.last_failure.valid() ? history.last_failure.value() + uint64_t{1} : 0);
+  out->Column(Live::kRejectedFieldNumber).U64(static_cast<uint64_t>(history.rejected));
+  out->Column(Live::kStartsFieldNumber).U64(history.starts);
+  out->Column(Live::kNodeFieldNumber)
+      .U64(history.node.valid() ? history.node.value() + uint64_t{1} : 0);
+  const SimTime arrival = cluster.pod_arrival(row.pod);
+  PackCourse<Live>(history, arrival, out);
+  if (history.starts == 0) return;
+  out->Column(Live::kFirstStartNsFieldNumber).I64(history.first_bound.ns() - arrival.ns());
+  out->Column(Live::kLastStartNsFieldNumber)
+      .I64(history.running_since.ns() - history.first_bound.ns());
+}
+
+// What the cluster says of the pods lies far apart, too: in a short loop per column the processor
+// fetches several at once.
+void PackLivePods(const std::vector<uint32_t>& rows, const LiveState& live,
+                  const ClusterState& cluster, WireMessage* out) {
+  std::vector<PodId> pods;
+  pods.reserve(rows.size());
+  for (const uint32_t row : rows) pods.push_back(live.pods()[row].pod);
+  uint32_t number_before = 0;
+  for (const PodId pod : pods) {
+    out->Column(Live::kPodFieldNumber).U64(pod.value() - number_before);
+    number_before = pod.value();
+  }
+  SimTime arrival_before;
+  for (const PodId pod : pods) {
+    const SimTime arrival = cluster.pod_arrival(pod);
+    out->Column(Live::kArrivalNsFieldNumber).I64(arrival.ns() - arrival_before.ns());
+    arrival_before = arrival;
+  }
+  for (const PodId pod : pods) out->AddBytes(Live::kPodNameFieldNumber, cluster.pod_name(pod));
+  for (const PodId pod : pods) {
+    out->Column(Live::kShapeFieldNumber).U64(cluster.pod_shape_id(pod).value());
+  }
+  for (const PodId pod : pods) {
+    out->Column(Live::kPriorityFieldNumber).I64(cluster.pod_priority(pod));
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i + kPrefetched < rows.size()) live.PrefetchRow(rows[i + kPrefetched]);
+    PackLivePod(live.pods()[rows[i]], cluster, out);
+  }
+}
+
+void PackLiveOwners(const std::vector<uint32_t>& rows, const LiveState& live, const JobTable& jobs,
+                    WireMessage* out) {
+  TenantRows tenants;
+  for (const uint32_t row : rows) {
+    const JobId job = jobs.job_of(live.pods()[row].pod);
+    const TenantId tenant = jobs.row(job).tenant;
+    const auto [tenant_row, added] = tenants.RowOf(tenant);
+    if (added) out->AddBytes(Live::kTenantsFieldNumber, jobs.tenant_name(tenant));
+    out->Column(Live::kJobFieldNumber).U64(uint64_t{job.value()} + 1);
+    out->Column(Live::kTenantFieldNumber).U64(tenant_row);
+  }
+}
+
+void PackLiveResidents(const std::vector<uint32_t>& rows, const LiveState& live, WireMessage* out) {
+  std::vector<uint32_t> place(rows.size());  // by row, in the order of the columns
+  for (size_t i = 0; i < rows.size(); ++i) place[rows[i]] = static_cast<uint32_t>(i);
+  std::vector<uint32_t> resident;  // rows, node by node
+  for (size_t n = 0; n < live.node_count(); ++n) {
+    const std::vector<PodId>& residents = live.node(NodeId(n)).pods;
+    out->Column(Live::kResidentsFieldNumber).U64(residents.size());
+    for (const PodId pod : residents) {
+      resident.push_back(static_cast<uint32_t>(live.Find(pod) - live.pods().data()));
+    }
+  }
+  for (const uint32_t row : resident) out->Column(Live::kResidentFieldNumber).U64(place[row]);
+  std::string grants;
+  for (size_t i = 0; i < resident.size(); ++i) {
+    if (i + kPrefetched < resident.size()) live.PrefetchRow(resident[i + kPrefetched]);
+    const LivePod& row = live.pods()[resident[i]];
+    out->Column(Live::kDevicesFieldNumber).U64(row.devices.bits());
+    out->Column(Live::kGrantsFieldNumber).U64(row.grants.size());
+    for (const DeviceGrant& grant : row.grants) AppendLittleEndian(GrantWord(grant), 4, &grants);
+  }
+  if (!grants.empty()) out->AddBytes(Live::kGrantFieldNumber, grants);  // fixed32, packed
+}
+
+void PackLayouts(const ClusterState& cluster, const LayoutLookup& layouts, WireMessage* out) {
   for (size_t n = 0; n < cluster.node_count(); ++n) {
     for (size_t g = 0; g < cluster.node(NodeId(n)).gpu_count; ++g) {
-      out->add_layouts(InstancesOf(cluster, layouts, NodeId(n), g));
+      out->Column(Live::kLayoutsFieldNumber).U64(InstancesOf(cluster, layouts, NodeId(n), g));
     }
   }
 }
@@ -339,20 +371,20 @@ absl::Status LoadLive(const proto::LedgerLive& p, const KeyframeBounds& bounds, 
 }  // namespace
 
 std::string PackKeyframe(const KeyframeHead& head, const ClusterState& cluster,
-                         const LiveState& live, const JobTable* jobs, const LayoutLookup& layouts) {
-  std::vector<LivePod> pods(live.pods().begin(), live.pods().end());
-  std::sort(pods.begin(), pods.end(),
-            [](const LivePod& a, const LivePod& b) { return a.pod < b.pod; });
-  proto::LedgerLive columns;
+                         const LiveState& live, const JobTable* jobs, const LayoutLookup& layouts,
+                         WireMessage* scratch) {
+  const std::vector<uint32_t> rows = live.RowsByPod();
+  WireMessage& columns = *scratch;
   PackLiveNodes(live, &columns);
-  PackLivePods(pods, cluster, &columns);
-  if (jobs != nullptr) PackLiveOwners(pods, *jobs, &columns);
+  PackLivePods(rows, live, cluster, &columns);
+  if (jobs != nullptr) PackLiveOwners(rows, live, *jobs, &columns);
   if (layouts != nullptr) PackLayouts(cluster, layouts, &columns);
-  PackLiveResidents(pods, live, &columns);
+  PackLiveResidents(rows, live, &columns);
   for (size_t c = 0; c < kRunCounters; ++c) {
-    columns.add_counters(static_cast<uint64_t>(live.counter(static_cast<RunCounter>(c))));
+    columns.Column(Live::kCountersFieldNumber)
+        .U64(static_cast<uint64_t>(live.counter(static_cast<RunCounter>(c))));
   }
-  const std::string bytes = columns.SerializeAsString();
+  const std::string bytes = columns.Take();
   proto::LedgerKeyframe keyframe;
   keyframe.set_records(head.records);
   keyframe.set_time_ns(head.time.ns());

@@ -14,6 +14,7 @@
 #include "sim/record/gpu_layouts.h"
 #include "sim/record/live_state.h"
 #include "sim/record/pod_owners.h"
+#include "sim/record/wire_message.h"
 
 namespace drasim {
 
@@ -30,7 +31,8 @@ struct KeyframeHead {
 // run; only the attributes with which they arrived are read. Without `jobs`, jobs and tenants are
 // unknown; without `layouts`, the run has no static layouts. O(nodes + live pods x log(live pods)).
 std::string PackKeyframe(const KeyframeHead& head, const ClusterState& cluster,
-                         const LiveState& live, const JobTable* jobs, const LayoutLookup& layouts);
+                         const LiveState& live, const JobTable* jobs, const LayoutLookup& layouts,
+                         WireMessage* scratch);
 
 // Limits on the contents of a keyframe, which comes from an untrusted file.
 struct KeyframeBounds {

@@ -10,49 +10,56 @@
 #include "sim/record/pod_owners.h"
 
 namespace drasim {
+
 std::string PackPods(uint64_t records, SimTime time, absl::Span<const EndedPod> pods,
-                     const ClusterState& cluster, const JobTable* jobs) {
+                     const ClusterState& cluster, const JobTable* jobs, WireMessage* scratch) {
   DRASIM_CHECK(!pods.empty());
-  proto::LedgerPods p;
-  p.set_records(records);
-  p.set_time_ns(time.ns());
+  using Row = proto::LedgerPods;
+  WireMessage& out = *scratch;
   TenantRows tenants;
   int64_t pod_before = 0;
   SimTime arrival_before;
+  bool any_evictions = false;
   for (const EndedPod& ended : pods) {
     const PodHistory& history = ended.history;
     const PodId pod = ended.pod;
-    const absl::string_view name = cluster.pod_name(pod);
-    p.add_pod(int64_t{pod.value()} - pod_before);
+    out.Column(Row::kPodFieldNumber).I64(int64_t{pod.value()} - pod_before);
     pod_before = pod.value();
-    p.add_pod_name(name.data(), name.size());
-    p.add_shape(cluster.pod_shape_id(pod).value());
-    p.add_priority(cluster.pod_priority(pod));
+    out.AddBytes(Row::kPodNameFieldNumber, cluster.pod_name(pod));
+    out.Column(Row::kShapeFieldNumber).U64(cluster.pod_shape_id(pod).value());
+    out.Column(Row::kPriorityFieldNumber).I64(cluster.pod_priority(pod));
     const JobId job = jobs == nullptr ? JobId() : jobs->job_of(pod);
-    p.add_job(job.valid() ? uint64_t{job.value()} + 1 : 0);
+    out.Column(Row::kJobFieldNumber).U64(job.valid() ? uint64_t{job.value()} + 1 : 0);
     // Tenant 0 of every run is "", that of jobs without one.
     const TenantId tenant = job.valid() ? jobs->row(job).tenant : TenantId(uint32_t{0});
     const auto [row, added] = tenants.RowOf(tenant);
-    if (added) p.add_tenants(job.valid() ? jobs->tenant_name(tenant) : "");
-    p.add_tenant(row);
+    if (added) out.AddBytes(Row::kTenantsFieldNumber, job.valid() ? jobs->tenant_name(tenant) : "");
+    out.Column(Row::kTenantFieldNumber).U64(row);
     const SimTime arrival = cluster.pod_arrival(pod);
-    p.add_arrival_ns(arrival.ns() - arrival_before.ns());
+    out.Column(Row::kArrivalNsFieldNumber).I64(arrival.ns() - arrival_before.ns());
     arrival_before = arrival;
     const bool started = history.starts > 0;
-    p.add_starts(history.starts);
-    p.add_first_start_ns(started ? history.first_bound.ns() - arrival.ns() : 0);
-    p.add_last_start_ns(started ? history.running_since.ns() - history.first_bound.ns() : 0);
-    p.add_end_ns(ended.end.ns() - (started ? history.running_since : arrival).ns());
-    p.add_node(history.node.valid() ? history.node.value() + 1 : 0);
-    p.add_attempts(history.attempts_failed);
-    p.add_last_failure(history.last_failure.valid() ? history.last_failure.value() + 1 : 0);
-    p.add_rejected(static_cast<uint32_t>(history.rejected));
-    p.mutable_end_kind()->push_back(static_cast<char>(ended.kind));
-    PackCourse(history, arrival, &p);
+    const SimTime first = started ? history.first_bound : arrival;
+    const SimTime last = started ? history.running_since : arrival;
+    out.Column(Row::kStartsFieldNumber).U64(history.starts);
+    out.Column(Row::kFirstStartNsFieldNumber).I64(first.ns() - arrival.ns());
+    out.Column(Row::kLastStartNsFieldNumber).I64(last.ns() - first.ns());
+    out.Column(Row::kEndNsFieldNumber).I64(ended.end.ns() - last.ns());
+    out.Column(Row::kNodeFieldNumber)
+        .U64(history.node.valid() ? history.node.value() + uint64_t{1} : 0);
+    out.Column(Row::kAttemptsFieldNumber).U64(history.attempts_failed);
+    out.Column(Row::kLastFailureFieldNumber)
+        .U64(history.last_failure.valid() ? history.last_failure.value() + uint64_t{1} : 0);
+    out.Column(Row::kRejectedFieldNumber).U64(static_cast<uint64_t>(history.rejected));
+    out.Column(Row::kEndKindFieldNumber).U64(static_cast<uint64_t>(ended.kind));
+    PackCourse<Row>(history, arrival, &out);
+    any_evictions |= history.times_evicted != 0;
   }
-  const auto is_zero = [](uint32_t times) { return times == 0; };
-  if (std::all_of(p.evictions().begin(), p.evictions().end(), is_zero)) p.clear_evictions();
-  return p.SerializeAsString();
+  if (!any_evictions) out.Column(Row::kEvictionsFieldNumber).Clear();
+  proto::LedgerPods head;
+  head.set_records(records);
+  head.set_time_ns(time.ns());
+  return head.SerializeAsString() + out.Take();
 }
 
 bool UnpackPods(const std::string& payload, size_t nodes, std::vector<EndedPodRow>* rows) {

@@ -13,6 +13,7 @@
 #include "model/record.h"
 #include "model/time.h"
 #include "sim/record/live_state.h"
+#include "sim/record/wire_message.h"
 
 namespace drasim {
 
@@ -32,7 +33,7 @@ struct EndedPodRow : PodHistory {
 // The payload of a frame that stands after `records` records, the last of them at `time`. `pods`
 // are rows of `cluster`, and at least one. Without `jobs`, jobs and tenants are unknown.
 std::string PackPods(uint64_t records, SimTime time, absl::Span<const EndedPod> pods,
-                     const ClusterState& cluster, const JobTable* jobs);
+                     const ClusterState& cluster, const JobTable* jobs, WireMessage* scratch);
 
 // Adds the rows of a frame. False if the payload is unreadable, names a node beyond `nodes`, or
 // tells of a pod's life in an impossible order; shapes and summaries stay unchecked, because a

@@ -11,9 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "model/device_set.h"
 #include "model/status_macros.h"
+#include "sim/record/ledger_checkpoint.h"
 #include "sim/record/ledger_keyframe.h"
 #include "sim/record/ledger_shapes.h"
-#include "sim/record/state_delta.h"
 
 namespace drasim {
 namespace {
@@ -819,7 +819,7 @@ std::optional<PodId> LedgerReader::FindPod(uint64_t number) const {
 }
 
 // The state of the checkpoint at `offset`, built on those that it refers to. Moves the position.
-absl::Status LedgerReader::BuildState(uint64_t offset, std::string* state) {
+absl::Status LedgerReader::BuildState(uint64_t offset, SavedState* state) {
   std::vector<proto::LedgerCheckpoint> chain;  // the checkpoint, its base, the base of that, ...
   uint64_t at = offset;
   do {
@@ -833,61 +833,40 @@ absl::Status LedgerReader::BuildState(uint64_t offset, std::string* state) {
       return Damaged("no checkpoint there");
     }
     const uint64_t base = chain.back().base_offset();
-    if (base >= at || chain.size() > kCheckpointsPerChain) {
+    if (base >= at || chain.size() > kMostCheckpointsPerChain) {
       return Damaged("a checkpoint builds on one that is not before it");
     }
     at = base;
   } while (at != 0);
   frame_offset_ = offset;
-  for (size_t i = chain.size(); i-- > 0;) {
-    const proto::LedgerCheckpoint& link = chain[i];
-    const bool builds = link.base_offset() != 0;
-    const uint64_t packed = builds ? link.new_bytes() : link.state_bytes();
-    if (!CanUnpackTo(link.state(), packed) ||
-        (builds && link.state_bytes() / kMostStatePerFile > size_)) {
-      return Damaged("a checkpoint claims an impossible size");
+  StateImage image;
+  for (; !chain.empty(); chain.pop_back()) {
+    SavedState link;
+    if (const absl::Status s = UnpackCheckpoint(chain.back(), &link); !s.ok()) {
+      return Damaged(s.message());
     }
-    StateDelta delta;
-    if (!Unpack(link.state(), packed, &delta.fresh)) {
-      return Damaged("a checkpoint does not unpack");
+    if (!image.Apply(std::move(link))) {
+      return Damaged("a checkpoint does not fit those before it");
     }
-    if (!builds) {
-      *state = std::move(delta.fresh);
-      continue;
-    }
-    if (link.gap_size() != link.copy_offset_size() || link.gap_size() != link.copy_bytes_size()) {
-      return Damaged("a checkpoint's columns differ in length");
-    }
-    uint64_t end = 0;
-    for (int c = 0; c < link.gap_size(); ++c) {
-      // A sum that wraps around lies behind the base's end, or is just another place in it.
-      const uint64_t begin = end + static_cast<uint64_t>(link.copy_offset(c));
-      delta.gaps.push_back(link.gap(c));
-      delta.copies.push_back({begin, link.copy_bytes(c)});
-      end = begin + link.copy_bytes(c);
-    }
-    std::string built;
-    if (!ApplyDelta(*state, delta, link.state_bytes(), &built)) {
-      return Damaged("a checkpoint does not unpack");
-    }
-    *state = std::move(built);
   }
-  const proto::LedgerCheckpoint& wanted = chain.front();
-  if (wanted.base_offset() != 0 && StateChunks(*state).hash() != wanted.state_hash()) {
-    return Damaged("a checkpoint does not unpack");
-  }
+  *state = image.Whole();
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> LedgerReader::ReadCheckpoint(const Checkpoint& checkpoint) {
+absl::StatusOr<SavedState> LedgerReader::ReadSavedState(const Checkpoint& checkpoint) {
   const off_t resume = ftello(file_);
   const uint64_t frame_offset = frame_offset_;
-  std::string state;
+  SavedState state;
   const absl::Status status = BuildState(checkpoint.offset, &state);
   fseeko(file_, resume, SEEK_SET);
   frame_offset_ = frame_offset;
   if (!status.ok()) return status;
   return state;
+}
+
+absl::StatusOr<std::string> LedgerReader::ReadCheckpoint(const Checkpoint& checkpoint) {
+  ASSIGN_OR_RETURN(SavedState state, ReadSavedState(checkpoint));
+  return std::move(state.text);
 }
 
 }  // namespace drasim

@@ -14,6 +14,7 @@
 #include "model/cluster_state.h"
 #include "model/proto/ledger.pb.h"
 #include "model/record.h"
+#include "model/saved_state.h"
 #include "model/text/mig_table_set.h"
 #include "sim/record/gpu_layouts.h"
 #include "sim/record/ledger_frame.h"
@@ -65,8 +66,10 @@ class LedgerReader {
     uint64_t offset = 0;
   };
   absl::StatusOr<std::vector<Checkpoint>> ListCheckpoints();
-  // The state as the engine saved it.
+  // The state as Engine::Save writes it. O(bytes of the checkpoints up to it).
   absl::StatusOr<std::string> ReadCheckpoint(const Checkpoint& checkpoint);
+  // The same as a state that builds on no other.
+  absl::StatusOr<SavedState> ReadSavedState(const Checkpoint& checkpoint);
 
   // --- random access; LedgerSeek (ledger_seek.h) builds on it ---
 
@@ -98,7 +101,7 @@ class LedgerReader {
   static absl::StatusOr<std::unique_ptr<LedgerReader>> Start(std::FILE* file, std::string path);
   // False at the end or at a torn frame. `skip`: leaves out payloads of frames beside the records.
   absl::StatusOr<bool> ReadFrame(int* type, std::string* payload, bool skip = false);
-  absl::Status BuildState(uint64_t offset, std::string* state);
+  absl::Status BuildState(uint64_t offset, SavedState* state);
   bool ReadEnd(LedgerIndex* index);
   void WalkFrames(LedgerIndex* index);
   absl::Status CountLastBlock(LedgerIndex* index);

@@ -79,6 +79,12 @@ class SeriesFolder {
  public:
   // `live` has seen the record. O(1).
   void OnRecord(const Record& record, const LiveState& live);
+  // The same for a failed attempt after which no level differs from before.
+  void OnRepeatedFailure(const Record& record, const LiveState& live) {
+    if (block_.records == 0) return OnRecord(record, live);
+    block_.end = record.time;
+    ++block_.records;
+  }
   // The slices are those before and after the block. REQUIRES: a record since the block before.
   void EndBlock(const LiveState& live, const SliceCounts& slices_before, const SliceCounts& slices);
 

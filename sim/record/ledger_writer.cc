@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/status_macros.h"
+#include "sim/record/ledger_checkpoint.h"
 #include "sim/record/ledger_keyframe.h"
 #include "sim/record/ledger_shapes.h"
 #include "sim/record/pod_log.h"
@@ -222,8 +223,6 @@ absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader, const Le
   position.shapes = reader.cluster().shapes().size();
   position.summaries = reader.summaries().size();
   position.header = reader.header().SerializeAsString();
-  ASSIGN_OR_RETURN(const std::string state, reader.ReadCheckpoint(last));
-  position.chunks = StateChunks(state);
   return position;
 }
 
@@ -256,7 +255,6 @@ absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Continue(
   writer->digest_ = position.digest;
   writer->digest_.set_summaries(&summaries);
   writer->claims_ = position.claims;
-  writer->chunks_ = position.chunks;
   writer->records_ = position.digest.records();
   writer->time_before_block_ = SimTime(position.last_time_ns);
   writer->offset_ = position.bytes;
@@ -280,8 +278,8 @@ void LedgerWriter::WriteIndexed(FrameType type, uint64_t records, SimTime time,
 
 void LedgerWriter::WriteFrame(FrameType type, absl::string_view payload) {
   if (!status_.ok()) return;
-  const std::string frame = MakeFrame(type, payload);
-  if (offset_ > max_bytes_ || frame.size() > max_bytes_ - offset_) {
+  const uint64_t bytes = kFrameHeaderBytes + payload.size();
+  if (offset_ > max_bytes_ || bytes > max_bytes_ - offset_) {
     std::string seconds;
     AppendSeconds(SimTime(last_time_ns_), &seconds);
     status_ = absl::ResourceExhaustedError(
@@ -289,28 +287,31 @@ void LedgerWriter::WriteFrame(FrameType type, absl::string_view payload) {
                      " bytes) at record ", records_, ", ", seconds, " s into the run"));
     return;
   }
-  status_ = file_.Write(frame);
+  status_ = file_.Write(FrameHead(type, payload));
+  if (status_.ok()) status_ = file_.Write(payload);
   if (status_.ok()) status_ = file_.Flush();
-  offset_ += frame.size();
+  offset_ += bytes;
 }
 
 void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
   if (EndsBlock(record.time)) FlushBlock();
-  if (block_.kind().empty()) block_begin_ = record.time;
-  block_.mutable_kind()->push_back(static_cast<char>(record.kind));
-  block_.add_time_delta_ns(record.time.ns() - last_time_ns_);
+  if (block_records_ == 0) block_begin_ = record.time;
+  ++block_records_;
+  using Block = proto::LedgerBlock;
+  columns_.Column(Block::kKindFieldNumber).U64(static_cast<uint64_t>(record.kind));
+  columns_.Column(Block::kTimeDeltaNsFieldNumber).I64(record.time.ns() - last_time_ns_);
   any_time_ |= record.time.ns() != last_time_ns_;
   last_time_ns_ = record.time.ns();
-  if (record.pod.valid()) {
-    block_.add_pod_delta(int64_t{record.pod.value()} - last_pod_);
-    last_pod_ = record.pod.value();
-  } else {
-    block_.add_pod_delta(0);
-  }
-  if (NamesNode(record.kind)) {
+  const int64_t pod = record.pod.valid() ? record.pod.value() : last_pod_;
+  columns_.Column(Block::kPodDeltaFieldNumber).I64(pod - last_pod_);
+  last_pod_ = pod;
+  if (record.kind == RecordKind::kAttemptFailed) {
+    columns_.Column(Block::kDetailFieldNumber).U64(record.detail);
+  } else if (NamesNode(record.kind)) {
     block_.add_node(record.node.value() + 1);
     block_.add_devices(record.devices.bits());
-    if (HasDetailBesideNode(record.kind)) block_.add_detail(record.detail);
+    if (HasDetailBesideNode(record.kind))
+      columns_.Column(Block::kDetailFieldNumber).U64(record.detail);
     if (MayGiveDevices(record.kind)) AddGrants(cluster.pod_grants(record.pod));
     if (HasPreemptor(record)) {
       block_.add_preemptor(record.preemptor.valid() ? record.preemptor.value() + uint64_t{1} : 0);
@@ -320,23 +321,21 @@ void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
   } else if (record.kind == RecordKind::kPodArrived) {
     const absl::string_view name = cluster.pod_name(record.pod);
     block_.add_pod_name(name.data(), name.size());
-    block_.add_detail(record.detail);
+    columns_.Column(Block::kDetailFieldNumber).U64(record.detail);
     block_.add_pod_priority(cluster.pod_priority(record.pod));
     any_priority_ |= cluster.pod_priority(record.pod) != 0;
     if (jobs_ != nullptr) AddOwner(record.pod);
-  } else if (record.kind == RecordKind::kAttemptFailed) {
-    block_.add_detail(record.detail);
   }
   ++records_;
   claims_.OnRecord();
   digest_.OnRecord(record, cluster);
-  if (block_.kind().size() >= digest_.pace().records_per_block) FlushBlock();
+  if (block_records_ >= digest_.pace().records_per_block) FlushBlock();
 }
 
 bool LedgerWriter::EndsBlock(SimTime time) const {
   const LedgerPace& pace = digest_.pace();
   const SimDuration span = time - block_begin_;
-  return block_.kind().size() >= pace.least_records_per_block &&
+  return block_records_ >= pace.least_records_per_block &&
          span.ns() > time.ns() / pace.parts_of_time;
 }
 
@@ -397,10 +396,11 @@ void LedgerWriter::WriteKeyframe() {
   }
   const SimTime time(last_time_ns_);
   WriteIndexed(FrameType::kDefinitions, records_, time, definitions.SerializeAsString());
+  const LiveState& live = digest_.live();
   KeyframeHead head;
   head.records = records_;
   head.time = time;
-  head.pods = static_cast<uint64_t>(digest_.live().counter(RunCounter::kPodsArrived));
+  head.pods = static_cast<uint64_t>(live.counter(RunCounter::kPodsArrived));
   head.last_pod = last_pod_;
   head.shapes = shapes_written_;
   head.summaries = summaries_written_;
@@ -409,7 +409,7 @@ void LedgerWriter::WriteKeyframe() {
                  PackLiveClaims(records_, time, claims_.live()));
   }
   WriteIndexed(FrameType::kKeyframe, records_, time,
-               PackKeyframe(head, *cluster_, digest_.live(), jobs_, layouts_));
+               PackKeyframe(head, *cluster_, live, jobs_, layouts_, &scratch_));
   digest_.PassKeyframe(shapes_written_, summaries_written_);
 }
 
@@ -429,19 +429,19 @@ void LedgerWriter::WriteDigest(bool all) {
   }
   while (digest_.DuePods() > 0 || (all && digest_.pods() > 0)) {
     const size_t pods = digest_.DuePods() > 0 ? digest_.DuePods() : digest_.pods();
-    WriteIndexed(FrameType::kPods, records_, time, digest_.PackPods(pods, *cluster_, jobs_));
+    WriteIndexed(FrameType::kPods, records_, time,
+                 digest_.PackPods(pods, *cluster_, jobs_, &scratch_));
     digest_.PassPods(pods);
   }
   if (digest_.IsKeyframeDue()) WriteKeyframe();
 }
 
 void LedgerWriter::FlushBlock() {
-  if (block_.kind().empty()) return WriteClaims();
-  const uint64_t first_record = records_ - block_.kind().size();
+  if (block_records_ == 0) return WriteClaims();
+  const uint64_t first_record = records_ - block_records_;
   const SimTime time_before = time_before_block_;
   block_.set_first_record(first_record);
   block_.set_time_before_ns(time_before.ns());
-  if (!any_time_) block_.clear_time_delta_ns();
   if (!any_priority_) block_.clear_pod_priority();
   if (!any_grants_) block_.clear_grants();
   if (!any_preemptor_) block_.clear_preemptor();
@@ -449,8 +449,11 @@ void LedgerWriter::FlushBlock() {
   AppendDefinitions();
   buffer_.clear();
   block_.AppendToString(&buffer_);
+  if (!any_time_) columns_.Column(proto::LedgerBlock::kTimeDeltaNsFieldNumber).Clear();
+  buffer_ += columns_.Take();
   WriteIndexed(FrameType::kBlock, first_record, time_before, buffer_);
   block_.Clear();
+  block_records_ = 0;
   time_before_block_ = SimTime(last_time_ns_);
   any_time_ = false;
   any_priority_ = false;
@@ -464,30 +467,10 @@ void LedgerWriter::FlushBlock() {
   WriteDigest(/*all=*/false);
 }
 
-absl::Status LedgerWriter::AddCheckpoint(const std::string& state) {
+absl::Status LedgerWriter::AddCheckpoint(const SavedState& state) {
   FlushBlock();
-  proto::LedgerCheckpoint checkpoint;
-  checkpoint.set_records(records_);
-  checkpoint.set_state_bytes(state.size());
-  const StateDelta delta = DiffStates(chunks_, state, &chunks_);
-  const uint64_t copied = state.size() - delta.fresh.size();
-  const bool builds = copied > state.size() / 2 &&
-                      index_.checkpoints.size() % kCheckpointsPerChain != 0 &&
-                      state.size() / kMostStatePerFile <= offset_;
-  checkpoint.set_state(Pack(builds ? delta.fresh : state));
-  if (builds) {
-    checkpoint.set_base_offset(index_.checkpoints.back().offset);
-    checkpoint.set_new_bytes(delta.fresh.size());
-    checkpoint.set_state_hash(chunks_.hash());
-    uint64_t end = 0;  // of the piece before
-    for (size_t i = 0; i < delta.copies.size(); ++i) {
-      checkpoint.add_gap(delta.gaps[i]);
-      checkpoint.add_copy_offset(static_cast<int64_t>(delta.copies[i].offset - end));
-      checkpoint.add_copy_bytes(delta.copies[i].bytes);
-      end = delta.copies[i].offset + delta.copies[i].bytes;
-    }
-  }
-  WriteIndexed(FrameType::kCheckpoint, records_, SimTime(), checkpoint.SerializeAsString());
+  const uint64_t base = index_.checkpoints.empty() ? 0 : index_.checkpoints.back().offset;
+  WriteIndexed(FrameType::kCheckpoint, records_, SimTime(), PackCheckpoint(records_, state, base));
   return status_;
 }
 

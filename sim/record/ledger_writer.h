@@ -19,6 +19,7 @@
 #include "model/job_table.h"
 #include "model/proto/ledger.pb.h"
 #include "model/record.h"
+#include "model/saved_state.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/gpu_layouts.h"
 #include "sim/record/ledger_claims.h"
@@ -27,7 +28,7 @@
 #include "sim/record/ledger_index.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/pod_owners.h"
-#include "sim/record/state_delta.h"
+#include "sim/record/wire_message.h"
 
 namespace drasim {
 
@@ -43,7 +44,6 @@ struct LedgerPosition {
   LedgerIndex index;                                  // of the frames so far
   LedgerDigest digest;                                // of the records so far
   ClaimLog claims;                                    // of the claim changes so far
-  StateChunks chunks;                                 // of this checkpoint's state
 };
 
 // The position after the last complete checkpoint; without checkpoints if there is none. `reader`
@@ -89,8 +89,8 @@ class LedgerWriter : public RecordSink {
   void OnClaimChange(const ClaimChange& change) override { claims_.Add(records_, change); }
   absl::Status status() const override { return status_; }
 
-  // Adds a checkpoint: the state after all records so far.
-  absl::Status AddCheckpoint(const std::string& state);
+  // Adds a checkpoint: the state after all records so far, which builds on those added before.
+  absl::Status AddCheckpoint(const SavedState& state);
   // Ends the ledger, which keeps its temporary name until Commit.
   absl::Status Seal(uint64_t fingerprint);
   // Gives a sealed ledger its final name.
@@ -129,13 +129,16 @@ class LedgerWriter : public RecordSink {
   uint64_t offset_ = 0;
   uint64_t max_bytes_ = ~uint64_t{0};
   absl::Status status_;
+  // The block in progress: the columns of most records, and the rest.
+  size_t block_records_ = 0;
+  WireMessage columns_;
   proto::LedgerBlock block_;
+  WireMessage scratch_;  // for other frames
   LedgerIndex index_;
   LedgerDigest digest_;
   ClaimLog claims_;
   std::function<std::vector<ClientCalls>()> calls_;
   const JobTable* jobs_ = nullptr;
-  StateChunks chunks_;  // of the last checkpoint's state
   uint64_t records_ = 0;
   int64_t last_time_ns_ = 0;
   int64_t last_pod_ = 0;

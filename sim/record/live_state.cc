@@ -56,6 +56,22 @@ const LivePod* LiveState::Find(PodId pod) const {
   return row == kNotLive ? nullptr : &pods_[row];
 }
 
+std::vector<uint32_t> LiveState::RowsByPod() const {
+  constexpr size_t kMostArrivedPerLive = 64;
+  std::vector<uint32_t> rows;
+  rows.reserve(pods_.size());
+  if (row_of_.size() / kMostArrivedPerLive <= pods_.size()) {
+    for (const uint32_t row : row_of_) {
+      if (row != kNotLive) rows.push_back(row);
+    }
+    return rows;
+  }
+  for (size_t i = 0; i < pods_.size(); ++i) rows.push_back(static_cast<uint32_t>(i));
+  std::sort(rows.begin(), rows.end(),
+            [this](uint32_t a, uint32_t b) { return pods_[a].pod < pods_[b].pod; });
+  return rows;
+}
+
 LivePod* LiveState::AddRow(PodId pod) {
   if (row_of_.size() <= pod.value()) {
     row_of_.resize(pod.value() + size_t{1}, kNotLive);
@@ -84,6 +100,12 @@ void LiveState::SetWait(LivePod* row, WaitKind kind) {
   if (waits) --WaitingLike(*row);
   row->wait = kind;
   if (waits) ++WaitingLike(*row);
+}
+
+void LiveState::AddFailures(PodId pod, uint32_t attempts, SummaryId last) {
+  LivePod* const row = Row(pod);
+  row->history.attempts_failed += attempts;
+  row->history.SetFailure(last);
 }
 
 void LiveState::AddPod(PodId pod, const PodHistory& history) {

@@ -115,21 +115,32 @@ class LiveState {
   // of the node) for pods that come or go, else O(1), amortised.
   void OnRecord(const Record& record, const ClusterState& cluster);
 
-  // For one who is about to fold a record of the pod: brings its place, and later its row, into the
-  // processor's cache.
-  void PrefetchPlace(PodId pod) const {
-    if (pod.value() < row_of_.size()) __builtin_prefetch(&row_of_[pod.value()]);
-  }
-  void PrefetchRow(PodId pod) const {
-    if (pod.value() >= row_of_.size() || row_of_[pod.value()] == kNotLive) return;
-    const char* const row = reinterpret_cast<const char*>(&pods_[row_of_[pod.value()]]);
-    for (size_t at = 0; at < sizeof(LivePod::pod) + sizeof(PodHistory); at += 64) {
-      __builtin_prefetch(row + at, 1);
+  // For one who keeps the failed attempts of a pod himself while they change nothing else: sees all
+  // of the record but the pod's history, which AddFailures completes. False, without effect, if the
+  // verdict is of another kind than `last`, that of the pod's record before. O(1).
+  bool CountFailure(const Record& record, SummaryId last) {
+    if (record.detail != last.value() && WaitKindOf(SummaryId(record.detail)) != WaitKindOf(last)) {
+      return false;
     }
+    ended_.reset();
+    latest_ = std::max(latest_, record.time);
+    drop_reason_.OnRecord(record);
+    Count(RunCounter::kAttemptsFailed);
+    return true;
   }
+  // REQUIRES: the pod is live.
+  void AddFailures(PodId pod, uint32_t attempts, SummaryId last);
 
   // In no particular order, which depends on the records before.
   absl::Span<const LivePod> pods() const { return pods_; }
+  // The places in pods() by ascending pod. O(pods log pods), or O(pods that have arrived) if that
+  // is not much more.
+  std::vector<uint32_t> RowsByPod() const;
+  // Brings a row of pods() into the processor's cache, for one who is about to read it.
+  void PrefetchRow(size_t row) const {
+    const char* const begin = reinterpret_cast<const char*>(&pods_[row]);
+    for (size_t at = 0; at < sizeof(LivePod); at += 64) __builtin_prefetch(begin + at);
+  }
   // Null if the pod is not live.
   const LivePod* Find(PodId pod) const;
   const LiveNode& node(NodeId id) const { return nodes_[id.value()]; }

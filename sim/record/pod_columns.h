@@ -8,6 +8,7 @@
 #include "model/ids.h"
 #include "model/time.h"
 #include "sim/record/live_state.h"
+#include "sim/record/wire_message.h"
 
 namespace drasim {
 
@@ -16,25 +17,25 @@ inline constexpr unsigned kFirstAnswerMask = 3;
 inline constexpr unsigned kStartedBit = 4;
 inline constexpr unsigned kRejectedLastBit = 8;
 
-// Adds a value to each column of a proto::LedgerLive or LedgerPods.
-template <typename Columns>
-void PackCourse(const PodHistory& history, SimTime arrival, Columns* out) {
+// Adds a value to each column of a `Message`: proto::LedgerLive or LedgerPods.
+template <typename Message>
+void PackCourse(const PodHistory& history, SimTime arrival, WireMessage* out) {
   const auto since = [](SimTime begin, SimTime end) {
     return static_cast<uint64_t>((end - begin).ns());
   };
   const unsigned answers = static_cast<unsigned>(history.first_answer) |
                            (history.started ? kStartedBit : 0U) |
                            (history.rejected_last ? kRejectedLastBit : 0U);
-  out->mutable_answers()->push_back(static_cast<char>(answers));
-  out->add_waited_ns(static_cast<uint64_t>(history.waited.ns()));
-  out->add_waiting_since_ns(since(arrival, history.waiting_since));
-  out->add_evictions(history.times_evicted);
+  out->Column(Message::kAnswersFieldNumber).U64(answers);
+  out->Column(Message::kWaitedNsFieldNumber).U64(static_cast<uint64_t>(history.waited.ns()));
+  out->Column(Message::kWaitingSinceNsFieldNumber).U64(since(arrival, history.waiting_since));
+  out->Column(Message::kEvictionsFieldNumber).U64(history.times_evicted);
   if (history.first_answer != FirstAnswer::kNone) {
-    out->add_first_answer_ns(since(arrival, history.first_answer_at));
+    out->Column(Message::kFirstAnswerNsFieldNumber).U64(since(arrival, history.first_answer_at));
   }
   if (!history.started) return;
-  out->add_work_ns(since(history.first_bound, history.first_start));
-  out->add_first_node(history.first_node.value());
+  out->Column(Message::kWorkNsFieldNumber).U64(since(history.first_bound, history.first_start));
+  out->Column(Message::kFirstNodeFieldNumber).U64(history.first_node.value());
 }
 
 // `begin` + `gap_ns`; false if that lies outside `begin`..`latest`. REQUIRES: neither is negative.

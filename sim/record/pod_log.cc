@@ -207,8 +207,7 @@ void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
 
 void PodLog::Save(StateWriter& out) const {
   out.Section("pod_log");
-  out.U64(rows_.size());
-  for (size_t i = 0; i < rows_.size(); ++i) {
+  out.Rows(RowKind::kPod, rows_.size(), [&](size_t i) {
     const Row& r = rows_[i];
     out.U64(r.node.value());
     out.U64(r.devices.bits());
@@ -216,11 +215,10 @@ void PodLog::Save(StateWriter& out) const {
     out.I64(r.start.ns());
     out.I64(r.end.ns());
     out.U64(failures_[i].last);
-  }
-  for (const Part& part : parts_) {
-    SaveGrants(part.grants, out);
-    out.U64(static_cast<uint64_t>(part.failure));
-  }
+    if (!with_grants_) return;
+    SaveGrants(parts_[i].grants, out);
+    out.U64(static_cast<uint64_t>(parts_[i].failure));
+  });
 }
 
 absl::Status PodLog::Load(StateReader& in) {
@@ -240,8 +238,7 @@ absl::Status PodLog::Load(StateReader& in) {
     failures.last = static_cast<uint32_t>(in.U64());
     rows_.push_back(r);
     failures_.push_back(failures);
-  }
-  for (size_t i = 0; i < n && with_grants_ && in.status().ok(); ++i) {
+    if (!with_grants_) continue;
     Part part;
     part.grants = LoadGrants(in);
     const uint64_t failure = in.U64();

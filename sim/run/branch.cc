@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "model/proto/ledger.pb.h"
 #include "model/proto/scenario.pb.h"
+#include "model/saved_state.h"
 #include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
 #include "sim/record/atomic_file.h"
+#include "sim/record/ledger_checkpoint.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_index.h"
 #include "sim/record/ledger_seek.h"
@@ -32,8 +33,8 @@ struct Frame {
   uint64_t offset = 0;
 };
 
-// The frames ahead of the checkpoint but for checkpoints, in file order. A checkpoint may build on
-// an earlier one by its place in the file, which is another one in the branch.
+// The frames ahead of the checkpoint but for checkpoints, in file order. A checkpoint builds on an
+// earlier one by its place in the file, which is another one in the branch.
 std::vector<Frame> FramesBefore(LedgerIndex index, const LedgerReader::Checkpoint& checkpoint) {
   index.CutAt(checkpoint.offset);
   std::vector<Frame> frames;
@@ -49,7 +50,7 @@ std::vector<Frame> FramesBefore(LedgerIndex index, const LedgerReader::Checkpoin
 }
 
 // Leaves the earlier run's ledger up to the point as that of the simulation.
-absl::Status CopyLedger(LedgerReader* from, const BranchPoint& point, const std::string& state,
+absl::Status CopyLedger(LedgerReader* from, const BranchPoint& point, const SavedState& state,
                         const std::string& path, const Simulation& sim) {
   ASSIGN_OR_RETURN(const std::unique_ptr<LedgerWriter> header,
                    LedgerWriter::Create(path, ResolvedYaml(sim), sim.cluster(), sim.ranks(),
@@ -65,11 +66,8 @@ absl::Status CopyLedger(LedgerReader* from, const BranchPoint& point, const std:
     ASSIGN_OR_RETURN(const std::string payload, from->ReadPayload(frame.type, frame.offset));
     RETURN_IF_ERROR(file.Write(MakeFrame(frame.type, payload)));
   }
-  proto::LedgerCheckpoint checkpoint;
-  checkpoint.set_records(point.checkpoint.records);
-  checkpoint.set_state_bytes(state.size());
-  checkpoint.set_state(Pack(state));
-  RETURN_IF_ERROR(file.Write(MakeFrame(FrameType::kCheckpoint, checkpoint.SerializeAsString())));
+  const std::string checkpoint = PackCheckpoint(point.checkpoint.records, state, /*base_offset=*/0);
+  RETURN_IF_ERROR(file.Write(MakeFrame(FrameType::kCheckpoint, checkpoint)));
   return file.Flush();
 }
 
@@ -115,7 +113,7 @@ absl::StatusOr<std::unique_ptr<RunOutputs>> StartBranch(const std::string& ledge
                                                         const BranchPoint& point,
                                                         const std::string& dir, Simulation* sim) {
   ASSIGN_OR_RETURN(const std::unique_ptr<LedgerReader> from, LedgerReader::Open(ledger));
-  ASSIGN_OR_RETURN(const std::string state, from->ReadCheckpoint(point.checkpoint));
+  ASSIGN_OR_RETURN(const SavedState state, from->ReadSavedState(point.checkpoint));
   const std::string path = absl::StrCat(dir, "/ledger");
   RETURN_IF_ERROR(CopyLedger(from.get(), point, state, path, *sim));
   RETURN_IF_ERROR(CopySamples(fs::path(from->path()).parent_path().string(), dir));
@@ -123,7 +121,7 @@ absl::StatusOr<std::unique_ptr<RunOutputs>> StartBranch(const std::string& ledge
                    LedgerReader::Open(absl::StrCat(path, ".partial")));
   ASSIGN_OR_RETURN(const LedgerPosition position, FindLastCheckpoint(*copy));
   ASSIGN_OR_RETURN(std::unique_ptr<RunOutputs> outputs, RunOutputs::Resume(sim, dir, position));
-  RETURN_IF_ERROR(sim->StartBranch(state));
+  RETURN_IF_ERROR(sim->StartBranch(state.text));
   return outputs;
 }
 

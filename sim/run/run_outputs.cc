@@ -386,7 +386,7 @@ void RunOutputs::Connect() {
   }
   sim_->AddSink(ledger_.get());
   timeseries_.KeepTemporary();
-  sim_->set_on_checkpoint([this](const std::string& state) { return AddCheckpoint(state); });
+  sim_->set_on_checkpoint([this](const SavedState& state) { return AddCheckpoint(state); });
   sim_->set_attached_state([this](StateWriter& out) { Save(out); },
                            [this](StateReader& in) { return Load(in); });
 }
@@ -397,7 +397,7 @@ absl::Status RunOutputs::FlushSamples() {
   return status;
 }
 
-absl::Status RunOutputs::AddCheckpoint(const std::string& state) {
+absl::Status RunOutputs::AddCheckpoint(const SavedState& state) {
   // The checkpoint refers to these rows, so they are written first: a kill in between leaves
   // surplus rows, never too few.
   RETURN_IF_ERROR(FlushSamples());

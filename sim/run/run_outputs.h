@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "model/saved_state.h"
 #include "model/state_io.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/device_log.h"
@@ -63,7 +64,7 @@ class RunOutputs {
   void Connect();
   void AppendSample(const Sample& sample);
   absl::Status FlushSamples();
-  absl::Status AddCheckpoint(const std::string& state);
+  absl::Status AddCheckpoint(const SavedState& state);
   void Save(StateWriter& out) const;
   absl::Status Load(StateReader& in);
   absl::Status BringBack(absl::string_view name, absl::string_view temporary) const;

@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "model/fragmentation.h"
 #include "model/run_streams.h"
+#include "model/saved_state.h"
 #include "model/state_io.h"
 #include "sim/core/engine.h"
 #include "sim/core/placer.h"
@@ -50,7 +51,7 @@ class Simulation {
 
   // Attachments, between Build and Start.
   void AddSink(RecordSink* sink) { extra_sinks_.push_back(sink); }
-  void set_on_checkpoint(std::function<absl::Status(const std::string&)> f) {
+  void set_on_checkpoint(std::function<absl::Status(const SavedState&)> f) {
     on_checkpoint_ = std::move(f);
   }
   // State of attachments. Checkpoints have it at their end, so a run without attachments can load
@@ -66,7 +67,8 @@ class Simulation {
   void set_trace(SchedulingCycle::Trace* trace) { cycle_->set_trace(trace); }
   void set_stop_after_events(uint64_t events) { stop_after_events_ = events; }
 
-  // Makes the engine. `checkpoint`: a state passed to on_checkpoint, from which the run continues.
+  // Makes the engine. `checkpoint`: the StateImage of states passed to
+  // on_checkpoint, from which the run continues.
   absl::Status Start(const std::string* checkpoint = nullptr);
   // The same from a checkpoint of a run without some of this one's node events, all of which are
   // later (Engine::LoadBranch).
@@ -164,7 +166,7 @@ class Simulation {
   LoadTable load_table_;
   std::unique_ptr<Engine> engine_;
   std::vector<RecordSink*> extra_sinks_;
-  std::function<absl::Status(const std::string&)> on_checkpoint_;
+  std::function<absl::Status(const SavedState&)> on_checkpoint_;
   std::function<void(StateWriter&)> save_attached_;
   std::function<absl::Status(StateReader&)> load_attached_;
   std::function<void(uint64_t)> on_progress_;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/state_io.h"
 
@@ -174,12 +175,12 @@ TEST(GoRandomTest, LoadRefusesBadDataAndKeepsTheGenerator) {
   other.Section("random");
   StateWriter whole;
   GoRandom(1).Save(whole);
-  const std::string truncated = whole.bytes().substr(0, whole.bytes().size() - 1);
+  const absl::string_view truncated = whole.bytes().substr(0, whole.bytes().size() - 1);
 
-  const std::string* inputs[] = {&position.bytes(), &other.bytes(), &truncated};
-  for (const std::string* bytes : inputs) {
+  const absl::string_view inputs[] = {position.bytes(), other.bytes(), truncated};
+  for (const absl::string_view bytes : inputs) {
     GoRandom random(42);
-    StateReader reader(*bytes);
+    StateReader reader(bytes);
     EXPECT_FALSE(random.Load(reader).ok());
     EXPECT_EQ(random.Uint64(), RawDrawAfter(42, 0));
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/state_io.h"
@@ -224,12 +225,12 @@ TEST(RandomTest, LoadRefusesBadDataAndKeepsTheStream) {
   other.Section("engine");
   StateWriter whole;
   Random(1, "x").Save(whole);
-  const std::string truncated = whole.bytes().substr(0, whole.bytes().size() - 1);
+  const absl::string_view truncated = whole.bytes().substr(0, whole.bytes().size() - 1);
 
-  const std::string* inputs[] = {&zero.bytes(), &other.bytes(), &truncated};
-  for (const std::string* bytes : inputs) {
+  const absl::string_view inputs[] = {zero.bytes(), other.bytes(), truncated};
+  for (const absl::string_view bytes : inputs) {
     Random random(2, "kept");
-    StateReader reader(*bytes);
+    StateReader reader(bytes);
     EXPECT_FALSE(random.Load(reader).ok());
     EXPECT_FALSE(reader.status().ok());
     EXPECT_EQ(random.U64(), Random(2, "kept").U64());

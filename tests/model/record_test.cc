@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/device_set.h"
@@ -39,7 +40,7 @@ VerdictSummaryTable TableWithReasons() {
   return table;
 }
 
-absl::Status LoadInto(const std::string& bytes, VerdictSummaryTable& table) {
+absl::Status LoadInto(absl::string_view bytes, VerdictSummaryTable& table) {
   StateReader in(bytes);
   return table.Load(in);
 }
@@ -241,7 +242,7 @@ TEST(VerdictSummaryTableTest, EveryTruncationIsAnErrorAndDamageNeverCrashes) {
   table.Intern(MakeRow(5, {{2, 5}}));
   StateWriter out;
   table.Save(out);
-  const std::string& bytes = out.bytes();
+  const std::string bytes(out.bytes());
   for (size_t length = 0; length < bytes.size(); ++length) {
     VerdictSummaryTable loaded = TableWithReasons();
     EXPECT_FALSE(LoadInto(bytes.substr(0, length), loaded).ok()) << length;

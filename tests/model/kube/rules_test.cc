@@ -152,18 +152,6 @@ TEST(HostPortsTest, OfContainersAndSidecarsOnly) {
               IsEmpty());
 }
 
-// nodeports/node_ports_test.go: addresses overlap with 0.0.0.0, protocols do not.
-TEST(HostPortsTest, Conflicts) {
-  const KubeHostPort everywhere = {"0.0.0.0", "TCP", 80};
-  const KubeHostPort here = {"127.0.0.1", "TCP", 80};
-  EXPECT_TRUE(PortsConflict(everywhere, everywhere));
-  EXPECT_TRUE(PortsConflict(everywhere, here));
-  EXPECT_TRUE(PortsConflict(here, everywhere));
-  EXPECT_FALSE(PortsConflict(here, {"127.0.0.2", "TCP", 80}));
-  EXPECT_FALSE(PortsConflict(everywhere, {"0.0.0.0", "UDP", 80}));
-  EXPECT_FALSE(PortsConflict(everywhere, {"0.0.0.0", "TCP", 81}));
-}
-
 // Whether the node with the label memory=40 meets one requirement of an affinity.
 bool MeetsExpression(absl::string_view expression) {
   return MeetsNodeAffinity(

@@ -231,7 +231,7 @@ TEST_F(VolumeBindingTest, ReserveKeepsVolumesAndNodesUntilUnreserve) {
 
   StateWriter saved;
   plugin_.Save(saved);
-  const std::string bytes = saved.bytes();
+  const std::string bytes(saved.bytes());
   VolumeBinding resumed;
   StateReader in(bytes);
   ASSERT_TRUE(resumed.Load(in).ok());

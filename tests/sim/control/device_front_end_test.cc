@@ -202,7 +202,7 @@ class Rig : public NodeControl {
   std::string Saved() const {
     StateWriter out;
     front_end_->Save(out);
-    return out.bytes();
+    return out.Release();
   }
   absl::Status LoadFresh(const std::string& saved) {
     front_end_ = Fresh();

@@ -16,6 +16,7 @@
 #include "model/device_set.h"
 #include "model/random.h"
 #include "model/record.h"
+#include "model/saved_state.h"
 #include "model/state_io.h"
 #include "policies/framework/plugin.h"
 #include "policies/framework/profile.h"
@@ -195,10 +196,12 @@ TEST(EngineCheckpointTest, CheckpointsAreMadeEverySoManyRecordsBetweenEvents) {
   };
   const auto run = [](const std::string* from, std::vector<Made>* made) {
     RecordLog log;
-    EngineRig rig(FivePods(), [&log, made](EngineParts& parts) {
+    StateImage image;
+    EngineRig rig(FivePods(), [&](EngineParts& parts) {
       parts.sinks.push_back(&log);
-      parts.on_checkpoint = [&log, made](const std::string& state) {
-        made->push_back({log.records().size(), state});
+      parts.on_checkpoint = [&](const SavedState& state) {
+        EXPECT_TRUE(from != nullptr || image.Apply(state));
+        made->push_back({log.records().size(), image.Whole().text});
         return absl::OkStatus();
       };
     });
@@ -226,7 +229,7 @@ TEST(EngineCheckpointTest, CheckpointsAreMadeEverySoManyRecordsBetweenEvents) {
 
 TEST(EngineCheckpointTest, ACheckpointThatCannotBeWrittenEndsTheRun) {
   EngineRig rig(FivePods(), [](EngineParts& parts) {
-    parts.on_checkpoint = [](const std::string&) { return absl::DataLossError("disk full"); };
+    parts.on_checkpoint = [](const SavedState&) { return absl::DataLossError("disk full"); };
   });
   EXPECT_EQ(rig.engine().Run(), absl::DataLossError("disk full"));
   EXPECT_EQ(rig.records().size(), 4u);

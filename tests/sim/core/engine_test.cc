@@ -322,7 +322,14 @@ TEST(EngineStepsTest, AFilterOfTheClusterKnowsWhatPreFilterSawAndWhatATrialChang
             {"c", 0, 2, kForever, 3},
             {"d", 0, 3, kForever, 3},
             {"e", 0, 4, kForever, 7}};
-  EXPECT_EQ(RunLines(s), Lines());
+  const std::string none = " 0/3 nodes are available: 3 node(s) had a pod.";
+  EXPECT_EQ(RunLines(s),
+            (Lines{"0 PodArrived a", "0 PodBound a n0", "1 PodArrived b", "1 PodBound b n0",
+                   "2 PodArrived c", "2 PodBound c n1", "3 PodArrived d", "3 PodBound d n2",
+                   "4 PodArrived e", "4 AttemptFailed e" + none, "4 PodEvicted c n1 preempted",
+                   "4 PodBound e n1", "4 AttemptFailed c" + none, "4 PodEvicted a n0 preempted",
+                   "4 PodEvicted b n0 preempted", "4 PodBound c n0", "4 PodBound a n0",
+                   "4 PodBound b n0", "4 RunEnded"}));
 }
 
 // PostFilter makes room where there is none. A pod that found its node and was rejected later has

@@ -321,7 +321,7 @@ TEST(DeviceLogTest, GoesOnFromACheckpoint) {
       << loaded.csv();
 
   for (size_t size = 0; size < out.bytes().size(); ++size) {
-    const std::string cut = out.bytes().substr(0, size);
+    const absl::string_view cut = out.bytes().substr(0, size);
     StateReader cut_in(cut);
     DeviceLog other;
     EXPECT_EQ(other.Load(cut_in).code(), absl::StatusCode::kDataLoss) << size;

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"
@@ -580,7 +581,7 @@ TEST(DeviceReportTest, RandomRunsAgreeWithCountsFromScratch) {
       StateWriter out;
       report.Save(out);
       for (size_t size = 0; size < out.bytes().size(); ++size) {
-        const std::string cut = out.bytes().substr(0, size);
+        const absl::string_view cut = out.bytes().substr(0, size);
         StateReader cut_in(cut);
         DeviceReport other = rig.Report(typical);
         EXPECT_EQ(other.Load(cut_in).code(), absl::StatusCode::kDataLoss) << size;

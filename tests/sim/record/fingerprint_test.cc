@@ -181,7 +181,7 @@ TEST(FingerprintTest, RefusesTheStateOfAnotherPart) {
   StateWriter out;
   out.Section("metrics");
   out.U64(7);
-  const std::string bytes = out.bytes();
+  const std::string bytes(out.bytes());
   StateReader in(bytes);
   RecordScript script;
   FingerprintSink sink(&script.summaries());

@@ -84,7 +84,7 @@ class ClaimRun {
       if (!IsCheckpointAt(n)) continue;
       for (uint64_t k = random_.Below(3); k > 0; --k) Tell(n > done ? writer : nullptr, n);
       if (n > done) {
-        DRASIM_CHECK(writer->AddCheckpoint(absl::StrCat("state ", n)).ok());
+        DRASIM_CHECK(writer->AddCheckpoint(SavedState(absl::StrCat("state ", n))).ok());
       }
       for (uint64_t k = random_.Below(3); k > 0; --k) Tell(n >= done ? writer : nullptr, n);
     }

@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "model/check.h"
 #include "model/device_set.h"
+#include "model/saved_state.h"
 #include "model/state_io.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_reader.h"
@@ -31,7 +32,7 @@ inline constexpr char kExampleYaml[] = "name: example\n";
 inline std::string SavedCluster(const ClusterState& cluster) {
   StateWriter out;
   cluster.Save(out);
-  return out.bytes();
+  return out.Release();
 }
 
 // Remembers the whole state of the cluster after each record.
@@ -79,7 +80,7 @@ inline LedgerExample MakeLedgerExample() {
   script.AddSink(&writer);
   script.AddSink(&trail);
   const auto checkpoint = [&](std::string state) {
-    DRASIM_CHECK(writer.AddCheckpoint(state).ok());
+    DRASIM_CHECK(writer.AddCheckpoint(SavedState(state)).ok());
     example.checkpoints.push_back(std::move(state));
     example.checkpoint_records.push_back(script.records().size());
   };

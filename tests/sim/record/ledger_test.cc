@@ -20,10 +20,10 @@
 #include "model/check.h"
 #include "model/device_set.h"
 #include "model/proto/ledger.pb.h"
+#include "sim/record/ledger_checkpoint.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/ledger_writer.h"
-#include "sim/record/state_delta.h"
 #include "sim/record/version.h"
 #include "tests/sim/record/ledger_example.h"
 #include "tests/sim/record/record_script.h"
@@ -146,7 +146,7 @@ TEST(LedgerTest, PreemptorsComeBack) {
   script.Preempt(low, high);
   script.Preempt(other, PodId());  // for several jobs
   script.Bind(low, 0, DeviceSet());
-  ASSERT_EQ(writer->AddCheckpoint("state"), absl::OkStatus());  // a new block
+  ASSERT_EQ(writer->AddCheckpoint(SavedState("state")), absl::OkStatus());  // a new block
   script.Preempt(low, PodId());
   script.Bind(low, 0, DeviceSet());
   script.Preempt(low, low);
@@ -305,7 +305,7 @@ TEST(LedgerTest, GrowsAsPartialAndIsRenamedAtTheEnd) {
   script.Arrive("pod", script.Shape(1, 1, 0, 0));
   EXPECT_EQ(dir.List("."), std::vector<std::string>{"ledger.partial"});
   EXPECT_TRUE(ReadLedger(LedgerReader::Open(dir.path())).records.empty());  // still buffered
-  ASSERT_EQ(writer->AddCheckpoint("x"), absl::OkStatus());
+  ASSERT_EQ(writer->AddCheckpoint(SavedState("x")), absl::OkStatus());
   EXPECT_EQ(ReadLedger(LedgerReader::Open(dir.path())).records.size(), 1u);
   script.End();
   ASSERT_EQ(writer->Finish(0), absl::OkStatus());
@@ -476,7 +476,7 @@ TEST(LedgerCheckpointTest, LargeStates) {
   // What does not compress at all, and what compresses as well as anything can.
   const std::string states[] = {noise, std::string(8'000'000, '\0')};
   for (const std::string& state : states) {
-    ASSERT_EQ(writer->AddCheckpoint(state), absl::OkStatus());
+    ASSERT_EQ(writer->AddCheckpoint(SavedState(state)), absl::OkStatus());
   }
   ASSERT_EQ(writer->Finish(0), absl::OkStatus());
   absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::Open(dir.path());
@@ -997,26 +997,26 @@ TEST(LedgerDamageTest, CheckpointsThatLie) {
   EXPECT_EQ(error(checkpoint), "no checkpoint there");
 }
 
+// Two rows of pods between a head and a tail; of the rows only the picks.
+SavedState TwoRows(std::vector<uint32_t> rows, const std::string& text) {
+  SavedState state(absl::StrCat("<", text, ">"));
+  SavedTable table;
+  table.kind = RowKind::kPod;
+  table.at = 1;
+  table.size = 2;
+  table.bytes.assign(rows.size(), static_cast<uint32_t>(text.size() / rows.size()));
+  state.tables = {table};
+  state.picks[static_cast<size_t>(RowKind::kPod)] = std::move(rows);
+  return state;
+}
+
 TEST(LedgerDamageTest, CheckpointsThatLieAboutTheirBase) {
-  const std::string base_state = "0123456789";
-  proto::LedgerCheckpoint base;
-  base.set_state_bytes(base_state.size());
-  base.set_state(Pack(base_state));
-  const std::string before =
-      Ledger(OneNode(), MakeFrame(FrameType::kCheckpoint, base.SerializeAsString()));
-  proto::LedgerCheckpoint sound;
-  sound.set_state_bytes(6);
-  sound.set_base_offset(before.size() -
-                        MakeFrame(FrameType::kCheckpoint, base.SerializeAsString()).size());
-  sound.set_new_bytes(4);
-  sound.set_state(Pack("abcd"));
-  sound.add_gap(3);
-  sound.add_copy_offset(2);
-  sound.add_copy_bytes(2);
-  sound.set_state_hash(StateChunks("abc23d").hash());
-  const auto read = [&before](const proto::LedgerCheckpoint& checkpoint) {
-    const std::string bytes =
-        absl::StrCat(before, MakeFrame(FrameType::kCheckpoint, checkpoint.SerializeAsString()));
+  const std::string base =
+      MakeFrame(FrameType::kCheckpoint, PackCheckpoint(1, TwoRows({0, 1}, "ab"), 0));
+  const std::string before = Ledger(OneNode(), base);
+  const uint64_t base_offset = before.size() - base.size();
+  const auto read = [&before](const std::string& payload) {
+    const std::string bytes = absl::StrCat(before, MakeFrame(FrameType::kCheckpoint, payload));
     absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::FromMemory(bytes);
     EXPECT_TRUE(reader.ok()) << reader.status();
     LedgerReader::Checkpoint place;
@@ -1026,23 +1026,47 @@ TEST(LedgerDamageTest, CheckpointsThatLieAboutTheirBase) {
     const std::string message(state.status().message());
     return message.substr(message.rfind(": ") + 2);
   };
-  const auto changed = [&](const std::function<void(proto::LedgerCheckpoint*)>& change) {
-    proto::LedgerCheckpoint checkpoint = sound;
-    change(&checkpoint);
-    return read(checkpoint);
+  const auto built = [&](const SavedState& state) {
+    return read(PackCheckpoint(2, state, base_offset));
   };
-  EXPECT_EQ(read(sound), "abc23d");
-  const char* const unpack = "a checkpoint does not unpack";
-  EXPECT_EQ(changed([](auto* c) { c->set_state_hash(1); }), unpack);
-  EXPECT_EQ(changed([](auto* c) { c->set_state_bytes(7); }), unpack);
-  EXPECT_EQ(changed([](auto* c) { c->set_new_bytes(5); }),
-            "a checkpoint claims an impossible size");
-  EXPECT_EQ(changed([](auto* c) { c->set_gap(0, 5); }), unpack);
-  EXPECT_EQ(changed([](auto* c) { c->set_copy_offset(0, -1); }), unpack);
-  EXPECT_EQ(changed([](auto* c) { c->set_copy_bytes(0, 9); }), unpack);
-  EXPECT_EQ(changed([](auto* c) { c->add_gap(0); }), "a checkpoint's columns differ in length");
-  EXPECT_EQ(changed([](auto* c) { c->set_state_bytes(uint64_t{1} << 40); }),
-            "a checkpoint claims an impossible size");
+  EXPECT_EQ(built(TwoRows({1}, "xyz")), "<axyz>");
+  EXPECT_EQ(built(TwoRows({0}, "")), "<b>");
+  const char* const unfit = "a checkpoint does not fit those before it";
+  EXPECT_EQ(read(PackCheckpoint(2, TwoRows({1}, "xyz"), 0)), unfit);  // without its base
+  const auto changed = [&](const std::function<void(SavedState*)>& change) {
+    SavedState state = TwoRows({1}, "xyz");
+    change(&state);
+    return built(state);
+  };
+  EXPECT_EQ(changed([](SavedState* s) { s->tables[0].size = 4; }), unfit);
+  EXPECT_EQ(changed([](SavedState* s) { s->tables[0].kind = RowKind::kJob; }),
+            "a checkpoint is unreadable");  // the row has no number
+  EXPECT_EQ(changed([](SavedState* s) { s->tables[0].at = 9; }), "a checkpoint is unreadable");
+  EXPECT_EQ(changed([](SavedState* s) { s->tables[0].bytes[0] = 9; }),
+            "a checkpoint is unreadable");
+  EXPECT_EQ(changed([](SavedState* s) { s->tables.push_back(s->tables[0]); }),
+            "a checkpoint is unreadable");
+  EXPECT_EQ(changed([](SavedState* s) {
+              SavedTable second = s->tables[0];
+              second.at += second.bytes[0];
+              second.bytes[0] = 0;
+              s->tables.push_back(second);
+            }),
+            unfit);
+}
+
+// Zeros pack so well that a reader would refuse the claim, so they are not packed.
+TEST(LedgerDamageTest, NoCheckpointExpandsWithoutBound) {
+  const SavedState zeros(std::string(1'000'000, '\0'));
+  proto::LedgerCheckpoint checkpoint;
+  ASSERT_TRUE(checkpoint.ParseFromString(PackCheckpoint(1, zeros, 0)));
+  EXPECT_EQ(checkpoint.state().size(), checkpoint.state_bytes());
+  SavedState state;
+  ASSERT_EQ(UnpackCheckpoint(checkpoint, &state), absl::OkStatus());
+  EXPECT_TRUE(state.text == zeros.text);
+  checkpoint.set_state(Pack(checkpoint.state()));
+  EXPECT_EQ(UnpackCheckpoint(checkpoint, &state),
+            absl::DataLossError("a checkpoint claims an impossible size"));
 }
 
 }  // namespace ledger_test

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/fragmentation.h"
 #include "model/state_io.h"
@@ -141,7 +142,7 @@ TEST(LoadTableTest, EveryTruncatedStateIsRefused) {
   StateWriter out;
   Example().Save(out);
   for (size_t size = 0; size < out.bytes().size(); ++size) {
-    const std::string cut = out.bytes().substr(0, size);
+    const absl::string_view cut = out.bytes().substr(0, size);
     StateReader in(cut);
     LoadTable table;
     EXPECT_EQ(table.Load(in).code(), absl::StatusCode::kDataLoss) << size;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/device_set.h"
 #include "model/fragmentation.h"
@@ -189,7 +190,7 @@ TEST(MetricsSinkTest, SavesAndLoads) {
   EXPECT_EQ(Cases(loaded.sample()), (std::vector<double>{0, 250, 2000, 0, 750, 0, 0}));
 
   for (size_t size = 0; size < out.bytes().size(); ++size) {
-    const std::string cut = out.bytes().substr(0, size);
+    const absl::string_view cut = out.bytes().substr(0, size);
     StateReader cut_in(cut);
     MetricsSink other(&model, script.cluster());
     EXPECT_EQ(other.Load(cut_in).code(), absl::StatusCode::kDataLoss) << size;

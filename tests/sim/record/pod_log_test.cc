@@ -190,7 +190,7 @@ TEST(PodLogTest, SavesAndLoads) {
   EXPECT_EQ(csv, kRows);
 
   for (size_t size = 0; size < out.bytes().size(); ++size) {
-    const std::string cut = out.bytes().substr(0, size);
+    const absl::string_view cut = out.bytes().substr(0, size);
     StateReader cut_in(cut);
     PodLog other;
     EXPECT_EQ(other.Load(cut_in).code(), absl::StatusCode::kDataLoss) << size;
@@ -342,7 +342,7 @@ TEST(PodLogPartsTest, SavesAndLoads) {
   EXPECT_TRUE(in.AtEnd());
   EXPECT_EQ(RowsOf(loaded, script.cluster()), kPartRows);
   for (size_t size = 0; size < out.bytes().size(); ++size) {
-    const std::string cut = out.bytes().substr(0, size);
+    const absl::string_view cut = out.bytes().substr(0, size);
     StateReader cut_in(cut);
     PodLog other(/*with_grants=*/true);
     EXPECT_EQ(other.Load(cut_in).code(), absl::StatusCode::kDataLoss) << size;

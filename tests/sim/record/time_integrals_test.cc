@@ -12,6 +12,7 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/random.h"
 #include "model/state_io.h"
@@ -245,7 +246,7 @@ TEST(TimeIntegralsTest, EveryTruncatedStateIsRefused) {
   StateWriter out;
   Example().Save(out);
   for (size_t size = 0; size < out.bytes().size(); ++size) {
-    const std::string cut = out.bytes().substr(0, size);
+    const absl::string_view cut = out.bytes().substr(0, size);
     StateReader in(cut);
     TimeIntegrals loaded(SimDuration(1), SimDuration(8));
     EXPECT_EQ(loaded.Load(in).code(), absl::StatusCode::kDataLoss) << size;

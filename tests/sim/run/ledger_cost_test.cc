@@ -30,6 +30,7 @@ std::unique_ptr<Simulation> BuildRun(bool with_ledger) {
   proto::Scenario scenario =
       OverloadedRun(kJobs, "kubernetes", [](int64_t, Random&, proto::InlineJob*) {});
   scenario.mutable_output()->set_ledger(with_ledger);
+  scenario.mutable_output()->set_checkpoint_every(5'000);  // more than twenty
   const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
   DRASIM_CHECK(spec.ok());
   return *Simulation::Build(*spec);
@@ -57,7 +58,8 @@ double CostOfRun(bool with_ledger) {
 // A run is short here, so what a ledger costs at all weighs more than in a run of many jobs.
 TEST(LedgerCostTest, ALedgerCostsAPartOfTheRun) {
   const double without = CostOfRun(/*with_ledger=*/false);
-  EXPECT_LT(CostOfRun(/*with_ledger=*/true), 1.6 * without);
+  // Seen: 1.26 to 1.31.
+  EXPECT_LT(CostOfRun(/*with_ledger=*/true), 1.5 * without);
 }
 
 TEST(LedgerCostTest, ASeekCostsWhatAKeyframesDistanceDoes) {

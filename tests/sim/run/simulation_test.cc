@@ -19,6 +19,7 @@
 #include "model/cluster_state.h"
 #include "model/proto/scenario.pb.h"
 #include "model/record.h"
+#include "model/saved_state.h"
 #include "model/state_io.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/ledger_writer.h"
@@ -92,7 +93,7 @@ TEST_P(CheckpointTest, ResumesFromTheLedgerToTheSameEnd) {
     sim->AddSink(&log);
     sim->AddSink(writer.get());
     sim->set_on_checkpoint(
-        [&writer](const std::string& state) { return writer->AddCheckpoint(state); });
+        [&writer](const SavedState& state) { return writer->AddCheckpoint(state); });
     ASSERT_EQ(sim->Start(), absl::OkStatus());
     ASSERT_EQ(sim->Run(), absl::OkStatus());
     ASSERT_EQ(writer->Finish(sim->fingerprint()), absl::OkStatus());
@@ -142,8 +143,16 @@ TEST_P(CheckpointTest, AStateThatIsLoadedIsSavedAlike) {
   scenario.mutable_output()->set_checkpoint_every(60);
   std::vector<std::string> states;
   const std::unique_ptr<Simulation> sim = Build(scenario);
-  sim->set_on_checkpoint([&states](const std::string& state) {
-    states.push_back(state);
+  PodLog log;
+  sim->AddSink(&log);
+  StateImage image;
+  sim->set_on_checkpoint([&](const SavedState& state) {
+    EXPECT_TRUE(image.Apply(state));
+    states.push_back(image.Whole().text);
+    // What is left out has not changed.
+    StateWriter whole;
+    sim->engine().Save(whole);
+    EXPECT_TRUE(whole.bytes() == states.back()) << sim->engine().records();
     return absl::OkStatus();
   });
   ASSERT_EQ(sim->Start(), absl::OkStatus());
@@ -151,6 +160,8 @@ TEST_P(CheckpointTest, AStateThatIsLoadedIsSavedAlike) {
   ASSERT_GE(states.size(), 2u);
   for (const std::string& state : states) {
     const std::unique_ptr<Simulation> loaded = Build(scenario);
+    PodLog again;
+    loaded->AddSink(&again);
     ASSERT_EQ(loaded->Start(&state), absl::OkStatus());
     StateWriter out;
     loaded->engine().Save(out);
@@ -163,8 +174,10 @@ TEST_P(CheckpointTest, ACutStateIsRefused) {
   scenario.mutable_output()->set_checkpoint_every(100);
   std::string state;
   const std::unique_ptr<Simulation> sim = Build(scenario);
-  sim->set_on_checkpoint([&state](const std::string& bytes) {
-    state = bytes;
+  StateImage image;
+  sim->set_on_checkpoint([&](const SavedState& saved) {
+    EXPECT_TRUE(image.Apply(saved));
+    state = image.Whole().text;
     return absl::OkStatus();
   });
   ASSERT_EQ(sim->Start(), absl::OkStatus());
@@ -214,8 +227,10 @@ TEST(SimulationTest, ACheckpointOfAnotherClusterIsRefused) {
   scenario.mutable_output()->set_checkpoint_every(100);
   std::string state;
   const std::unique_ptr<Simulation> sim = Build(scenario);
-  sim->set_on_checkpoint([&state](const std::string& bytes) {
-    state = bytes;
+  StateImage image;
+  sim->set_on_checkpoint([&](const SavedState& saved) {
+    EXPECT_TRUE(image.Apply(saved));
+    state = image.Whole().text;
     return absl::OkStatus();
   });
   ASSERT_EQ(sim->Start(), absl::OkStatus());
@@ -234,7 +249,7 @@ TEST(SimulationTest, CheckpointsComeAfterSoManyRecords) {
   scenario.mutable_output()->set_checkpoint_every(50);
   const std::unique_ptr<Simulation> sim = Build(scenario);
   std::vector<uint64_t> records;
-  sim->set_on_checkpoint([&](const std::string&) {
+  sim->set_on_checkpoint([&](const SavedState&) {
     records.push_back(sim->engine().records());
     return absl::OkStatus();
   });
@@ -252,7 +267,7 @@ TEST(SimulationTest, AFailingCheckpointOrSinkEndsTheRun) {
   proto::Scenario scenario = ScenarioOf(FillText());
   scenario.mutable_output()->set_checkpoint_every(50);
   const std::unique_ptr<Simulation> sim = Build(scenario);
-  sim->set_on_checkpoint([](const std::string&) { return absl::DataLossError("disk gone"); });
+  sim->set_on_checkpoint([](const SavedState&) { return absl::DataLossError("disk gone"); });
   ASSERT_EQ(sim->Start(), absl::OkStatus());
   EXPECT_EQ(sim->Run(), absl::DataLossError("disk gone"));
   EXPECT_FALSE(sim->engine().finished());
