@@ -183,6 +183,16 @@ absl::Status PodCsvWriter::Write(const JobArrival& pod) {
   if (pod.name.empty()) return refuse("it has no name");
   if (!shape.constraints.node_selector.empty()) return refuse("it has a node selector");
   if (!shape.constraints.tolerations.empty()) return refuse("it has tolerations");
+  if (!shape.constraints.node_terms.empty() || shape.constraints.requires_node_terms ||
+      shape.constraints.prefers_nodes || !shape.constraints.node_name.empty()) {
+    return refuse("it has node affinity");
+  }
+  if (!shape.constraints.gates.empty()) return refuse("it has scheduling gates");
+  if (!shape.constraints.host_ports.empty()) return refuse("it has host ports");
+  if (!shape.topology.spread.empty()) return refuse("it has topology spread constraints");
+  if (shape.topology.has_affinity()) return refuse("it has pod affinity");
+  if (!shape.volumes.volumes.empty()) return refuse("it has volumes");
+  if (shape.identity != PodIdentity()) return refuse("it has labels, a namespace or a scheduler");
   const int64_t arrival_ns = pod.time.ns();
   if (arrival_ns < 0) return refuse("its time of arrival is negative");
   absl::string_view phase = "Pending";

@@ -12,10 +12,12 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "model/proto/kube.pb.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/proto_scalar.h"
@@ -182,10 +184,37 @@ class Merger {
       const auto first = given.find(canonical);
       if (first != given.end()) return Duplicate(key, key_path, *first->second);
       given.emplace(canonical, &key);
-      RETURN_IF_ERROR(
-          MergeValue(*node.children[i + 1], key_path, *field.message_type()->map_value(), *entry));
+      const FieldDescriptor& value_field = *field.message_type()->map_value();
+      const YamlNode& value = *node.children[i + 1];
+      RETURN_IF_ERROR(IsListOfWords(value, field)
+                          ? MergeWords(value, key_path, value_field, *entry)
+                          : MergeValue(value, key_path, value_field, *entry));
     }
     return absl::OkStatus();
+  }
+
+  static bool IsListOfWords(const YamlNode& node, const FieldDescriptor& field) {
+    return node.kind == YamlNode::Kind::kSequence &&
+           field.options().GetExtension(proto::kube::format) == proto::kube::FORMAT_WORDS;
+  }
+
+  // A list in place of words with commas between them.
+  absl::Status MergeWords(const YamlNode& node, const std::string& path,
+                          const FieldDescriptor& field, Message* message) const {
+    std::vector<std::string> words;
+    for (size_t i = 0; i < node.children.size(); ++i) {
+      const YamlNode& item = *node.children[i];
+      const std::string item_path = absl::StrCat(path, ".", i);
+      if (item.kind != YamlNode::Kind::kScalar) return Mismatch(item, item_path, "a text");
+      if (absl::StrContains(item.text, ',')) {
+        return Error(item, item_path,
+                     absl::StrCat("found '", Shorten(item.text), "', expected no comma"));
+      }
+      words.push_back(item.text);
+    }
+    if (words.empty()) return Error(node, path, "found an empty list, expected a text or more");
+    const absl::Status stored = StoreScalar(absl::StrJoin(words, ","), field, message);
+    return stored.ok() ? stored : Error(node, path, stored.message());
   }
 
   absl::Status Error(const YamlNode& node, absl::string_view path,

@@ -55,6 +55,8 @@ const std::vector<FlagSpec>& ScenarioFlags() {
       {"trace", "workload.trace.format", "FORMAT",
        "format of the pod list: a format's name or a mapping file"},
       {"nodes", "cluster.path", "FILE", "the node list, .csv, or Node objects, .yaml; perhaps .gz"},
+      {"snapshot", "cluster.manifests", "FILE",
+       "a cluster as it stands: what kubectl get nodes,pods,... -A -o yaml prints, or a folder"},
       {"pods", "workload.trace.path", "FILE", "the pod list, .csv or .csv.gz"},
       {"policy", "scheduler.policy", "NAME", PolicyNames()},
       {"queue", "scheduler.queue", "NAME", QueueChoices()},

@@ -59,6 +59,10 @@ JobId JobArrivals::AddNext() {
 void JobArrivals::Arrive() {
   const JobId job = AddNext();
   const JobRow& row = run_->jobs().row(job);
+  if (const std::vector<NodeId>& homes = run_->parts().standing_on;
+      job.value() < homes.size() && homes[job.value()].valid()) {
+    return Settle(job, homes[job.value()]);
+  }
   Dispatcher& dispatcher = scheduling_->dispatcher();
   if (!run_->is_replay()) {
     dispatcher.Add(job);
@@ -85,6 +89,13 @@ void JobArrivals::Arrive() {
   dispatcher.Add(job);
   if (run_->agent() != nullptr) run_->agent()->OnArrival(now);
   scheduling_->Wake();
+}
+
+void JobArrivals::Settle(JobId job, NodeId node) {
+  if (run_->is_replay()) jobs_->ScheduleDeletions(job, next_.name);
+  if (jobs_->StartOn(job, node)) return;
+  if (never_fitting_++ == 0) first_never_fitting_ = job;
+  jobs_->Drop(job);
 }
 
 bool JobArrivals::IsHeld(const JobRow& row) const {

@@ -39,6 +39,8 @@ class JobArrivals {
   void Arrive();
   // Adds the job and its pods, and records them.
   JobId AddNext();
+  // The job is on the node already. Without room there it is dropped.
+  void Settle(JobId job, NodeId node);
   // Whether a pod of the job is kept pending whatever happens.
   bool IsHeld(const JobRow& row) const;
 

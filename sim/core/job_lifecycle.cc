@@ -1,12 +1,28 @@
 #include "sim/core/job_lifecycle.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 #include "model/device_set.h"
 
 namespace drasim {
+namespace {
+
+// The first GPUs of the node with room for the pod's; nothing if there are too few.
+std::optional<DeviceSet> FreeDevices(const ClusterState& cluster, PodId pod, NodeId node) {
+  const ResourceRequest& request = cluster.pod_shape(pod).request;
+  const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
+  DeviceSet devices;
+  for (size_t gpu = 0; gpu < idle.size() && devices.size() < request.gpu_count; ++gpu) {
+    if (idle[gpu] >= request.gpu_milli) devices.Add(gpu);
+  }
+  if (devices.size() < request.gpu_count) return std::nullopt;
+  return devices;
+}
+
+}  // namespace
 
 JobLifecycle::JobLifecycle(RunContext* run, SchedulingLoop* scheduling)
     : run_(run), scheduling_(scheduling), bindings_(run, scheduling, this), admission_(run) {}
@@ -79,6 +95,22 @@ void JobLifecycle::OnRecreated(JobId job) {
 }
 
 // ---- Starting ----
+
+bool JobLifecycle::StartOn(JobId job, NodeId node) {
+  ClusterState& cluster = run_->cluster();
+  const PodId pod = run_->jobs().row(job).first_pod;
+  const std::optional<DeviceSet> devices = FreeDevices(cluster, pod, node);
+  if (!devices.has_value() || !cluster.CanPlace(cluster.pod_shape_id(pod), node, *devices)) {
+    return false;
+  }
+  cluster.Assume(pod, node, *devices);
+  cluster.Bind(pod);
+  run_->jobs().Start(job);
+  pods_waiting_ -= run_->jobs().row(job).pods;
+  run_->Emit(RecordKind::kPodBound, pod, node, *devices, 0);
+  Bound(job);
+  return true;
+}
 
 void JobLifecycle::StartPlaced(JobId job) {
   run_->jobs().Start(job);

@@ -13,6 +13,7 @@
 #include "model/status_macros.h"
 #include "sim/record/ledger_checkpoint.h"
 #include "sim/record/ledger_keyframe.h"
+#include "sim/record/ledger_shapes.h"
 
 namespace drasim {
 namespace {
@@ -72,11 +73,12 @@ PodShape FromProto(const proto::LedgerShape& p) {
       requirement.values.assign(r.values().begin(), r.values().end());
     }
   }
+  SetKubeShape(p, &shape);
   return shape;
 }
 
 bool SoundConstraints(const proto::LedgerShape& p) {
-  return p.hold() < kPodHolds &&
+  return p.hold() < kPodHolds && IsSoundKubeShape(p) &&
          std::all_of(p.node_terms().begin(), p.node_terms().end(), [](const auto& term) {
            return std::all_of(term.requirements().begin(), term.requirements().end(),
                               [](const auto& r) { return r.op() < kNodeOperators; });

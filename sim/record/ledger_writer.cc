@@ -11,6 +11,7 @@
 #include "model/status_macros.h"
 #include "sim/record/ledger_checkpoint.h"
 #include "sim/record/ledger_keyframe.h"
+#include "sim/record/ledger_shapes.h"
 #include "sim/record/pod_log.h"
 #include "sim/record/version.h"
 
@@ -83,6 +84,7 @@ void ToProto(const PodShape& shape, proto::LedgerShape* out) {
     p->set_effect(t.effect);
     p->set_exists(t.exists);
   }
+  AddKubeShape(shape, out);
 }
 
 std::string MakeHeader(absl::string_view scenario_yaml, const ClusterState& cluster,

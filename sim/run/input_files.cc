@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -14,8 +15,10 @@
 #include "absl/strings/str_join.h"
 #include "model/device_set.h"
 #include "model/key_error.h"
+#include "model/kube/rules.h"
 #include "model/status_macros.h"
 #include "model/text/mig_catalogue.h"
+#include "sim/run/cluster_manifests.h"
 #include "sim/run/manifests.h"
 #include "sim/run/node_objects.h"
 #include "sim/scenario/field_errors.h"
@@ -65,11 +68,14 @@ std::vector<std::string> TallyLines(const RowTallies& tallies, absl::string_view
   return lines;
 }
 
-// Copies of `like` with different names.
-std::vector<NodeSpec> CopiesOf(const NodeSpec& like, int64_t count) {
-  std::vector<NodeSpec> nodes(static_cast<size_t>(count), like);
-  const size_t digits = std::max<size_t>(6, absl::StrCat(count - 1).size());
+// Copies of the template with different names.
+std::vector<NodeSpec> CopiesOf(const NodeListSpec& spec) {
+  std::vector<NodeSpec> nodes(static_cast<size_t>(spec.count), *spec.like);
+  const size_t digits = std::max<size_t>(6, absl::StrCat(spec.count - 1).size());
   for (size_t i = 0; i < nodes.size(); ++i) {
+    for (const NodeListSpec::DealtLabel& label : spec.dealt_labels) {
+      nodes[i].labels.emplace_back(label.key, label.values[i % label.values.size()]);
+    }
     const std::string number = absl::StrCat(i);
     nodes[i].name = absl::StrCat("node-", std::string(digits - number.size(), '0'), number);
   }
@@ -143,10 +149,18 @@ class NeedsSource final : public EventSource {
 
 absl::StatusOr<NodeInput> ReadNodeInput(const NodeListSpec& spec) {
   NodeInput input;
+  if (!spec.manifests.empty()) {
+    ASSIGN_OR_RETURN(ClusterSnapshot snapshot,
+                     ReadClusterManifests(spec.manifests, spec.full_shapes));
+    input.nodes = std::move(snapshot.nodes);
+    input.snapshot = std::make_shared<const ClusterSnapshot>(std::move(snapshot));
+    input.sha256 = spec.sha256;
+    return input;
+  }
   if (spec.path.empty()) {
     input.sha256 = spec.sha256;
     if (spec.like.has_value()) {
-      input.nodes = CopiesOf(*spec.like, spec.count);
+      input.nodes = CopiesOf(spec);
       return input;
     }
     ASSIGN_OR_RETURN(const WorkloadTable table, ReadRequestTable(spec.table));
@@ -353,10 +367,32 @@ absl::StatusOr<WorkloadInput> OpenInlineJobs(const std::vector<InlineJob>& jobs,
   return InputOf(std::make_unique<JobListSource>(std::move(made)));
 }
 
-absl::StatusOr<WorkloadInput> OpenManifests(const std::vector<std::string>& paths,
+// Leaves out requests for what nodes have without being asked: disk and huge pages, unless some
+// node says how much it has.
+void LeaveOutUnreported(const std::vector<NodeSpec>& nodes, Manifests* manifests) {
+  std::set<std::string> reported;
+  for (const NodeSpec& node : nodes) {
+    for (const auto& [name, amount] : node.extended) reported.insert(name);
+  }
+  std::set<std::string> left_out;
+  for (InlineJob& job : manifests->jobs) {
+    std::erase_if(job.shape.request.extended, [&](const auto& amount) {
+      if (IsExtendedResource(amount.first) || reported.count(amount.first) > 0) return false;
+      left_out.insert(amount.first);
+      return true;
+    });
+  }
+  if (left_out.empty()) return;
+  manifests->warnings.push_back(
+      absl::StrCat("requests of ", absl::StrJoin(left_out, ", "),
+                   " have no effect: no node of the cluster says how much it has"));
+}
+
+absl::StatusOr<WorkloadInput> OpenManifests(const WorkloadSpec& spec,
                                             const std::vector<NodeSpec>& nodes,
                                             ShapeTable* shapes) {
-  ASSIGN_OR_RETURN(Manifests manifests, ReadManifests(paths));
+  ASSIGN_OR_RETURN(Manifests manifests, ReadManifests(spec.manifests, spec.full_shapes));
+  if (spec.full_shapes) LeaveOutUnreported(nodes, &manifests);
   ASSIGN_OR_RETURN(WorkloadInput input, OpenInlineJobs(manifests.jobs, nodes, shapes));
   const std::vector<std::string> warnings = std::move(manifests.warnings);
   input.warnings = [warnings] { return warnings; };
@@ -411,7 +447,7 @@ absl::StatusOr<WorkloadInput> OpenWorkloadInput(const WorkloadSpec& spec, uint64
     case WorkloadKind::kTrace:
       break;
     case WorkloadKind::kManifests:
-      return OpenManifests(spec.manifests, nodes, shapes);
+      return OpenManifests(spec, nodes, shapes);
     case WorkloadKind::kJobs:
       return OpenInlineJobs(spec.jobs, nodes, shapes);
     case WorkloadKind::kGeneratedMig:

@@ -22,10 +22,13 @@ namespace drasim {
 // SHA-256 of a file's bytes as 64 lower-case hex digits.
 absl::StatusOr<std::string> FileSha256(const std::string& path);
 
+struct ClusterSnapshot;
+
 struct NodeInput {
   std::vector<NodeSpec> nodes;
   // Nodes that the trace adds and removes, in the time of the trace.
   std::vector<NodeChange> changes;
+  std::shared_ptr<const ClusterSnapshot> snapshot;  // with cluster.manifests: pods and more
   std::string sha256;  // of the file's bytes; the pinned one for standard input and without a file
 };
 

@@ -253,6 +253,10 @@ kube::ObjectMeta* MutableManifestMeta(kube::Object* object) {
       message, message->GetDescriptor()->FindFieldByName("metadata")));
 }
 
+std::string ManifestJobName(absl::string_view ns, absl::string_view name) {
+  return ns == kDefaultNamespace ? std::string(name) : absl::StrCat(ns, "/", name);
+}
+
 std::string ManifestNamespace(const kube::Object& object) {
   switch (object.object_case()) {
     case kube::Object::kNode:

@@ -28,6 +28,9 @@ proto::kube::ObjectMeta* MutableManifestMeta(proto::kube::Object* object);
 // "default" when none is given; always empty for cluster-scoped objects.
 std::string ManifestNamespace(const proto::kube::Object& object);
 
+// The name of the job of a pod or an owner of pods: without the namespace "default".
+std::string ManifestJobName(absl::string_view ns, absl::string_view name);
+
 // Whether drivers read the object as parameters: kinds of NVIDIA's and the example driver,
 // ConfigMaps.
 bool IsManifestParameters(const proto::kube::Object& object);

@@ -1,6 +1,7 @@
 #include "sim/run/manifest_pods.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <utility>
@@ -9,11 +10,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "model/kube/admission.h"
 #include "model/kube/api_defaults.h"
 #include "model/kube/pod_claims.h"
 #include "model/kube/reader.h"
 #include "model/kube/requests.h"
 #include "model/kube/rules.h"
+#include "model/kube/shape_of_pod.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/scenario.pb.h"
 #include "model/quantity.h"
@@ -165,11 +168,13 @@ class ManifestPodReader {
     Amounts("cpu");
     Amounts("memory");
     Devices();
-    OtherResources();
-    Nodes();
+    if (!classes.full_shapes) {
+      OtherResources();
+      Nodes();
+    }
     Priority(classes);
     Claims();
-    PlacementRules();
+    if (!classes.full_shapes) PlacementRules();
     return std::move(job_);
   }
 
@@ -465,7 +470,38 @@ InlineJob ValuesOf(proto::InlineJob job, const std::string& path,
   return *std::move(values);
 }
 
+// Gives the job the shape that kube-scheduler sees. The priority is known already.
+void SetFullShape(const kube::ObjectMeta& meta, const kube::PodSpec& spec, InlineJob* job) {
+  kube::Pod pod;
+  *pod.mutable_metadata() = meta;
+  *pod.mutable_spec() = spec;
+  pod.mutable_spec()->clear_priority_class_name();
+  pod.mutable_spec()->set_priority(job->arrival.priority);
+  if (job->shape.constraints.never_preempts) pod.mutable_spec()->set_preemption_policy("Never");
+  SetPodDefaults(pod.mutable_spec());
+  ApiAdmission({}).Admit(&pod);
+  PodShape full = ShapeOfPod(pod);
+  PodShape& shape = job->shape;
+  shape.request.cpu_milli = full.request.cpu_milli;
+  shape.request.memory_bytes = full.request.memory_bytes;
+  shape.request.extended = std::move(full.request.extended);
+  shape.scored = std::move(full.scored);
+  shape.constraints = std::move(full.constraints);
+  shape.topology = std::move(full.topology);
+  shape.volumes = std::move(full.volumes);
+  shape.identity = std::move(full.identity);
+}
+
 }  // namespace
+
+void EndAtDeadline(int64_t seconds, JobArrival* arrival) {
+  const SimDuration deadline =
+      SimDuration::Seconds(std::clamp<int64_t>(seconds, 0, kLongestNs / 1'000'000'000));
+  if (arrival->has_run_time && arrival->run_time <= deadline) return;
+  arrival->has_run_time = true;
+  arrival->run_time = deadline;
+  arrival->fails = true;
+}
 
 InlineJob ManifestPodJob(const kube::ObjectMeta& meta, const std::string& meta_path,
                          const kube::PodSpec& spec, const std::string& path,
@@ -475,7 +511,16 @@ InlineJob ManifestPodJob(const kube::ObjectMeta& meta, const std::string& meta_p
   proto::InlineJob job = ManifestPodReader(meta, meta_path, merged, path, notes).Read(classes);
   const bool good = std::none_of(notes->begin() + static_cast<std::ptrdiff_t>(before), notes->end(),
                                  [](const ManifestNote& note) { return note.is_error; });
-  return good ? ValuesOf(std::move(job), path, notes) : InlineJob();
+  if (!good) return InlineJob();
+  const size_t notes_before = notes->size();
+  InlineJob made = ValuesOf(std::move(job), path, notes);
+  if (classes.full_shapes && notes->size() == notes_before) {
+    if (spec.has_active_deadline_seconds()) {
+      EndAtDeadline(spec.active_deadline_seconds(), &made.arrival);
+    }
+    SetFullShape(meta, merged, &made);
+  }
+  return made;
 }
 
 void CheckOwnerAnnotations(const kube::ObjectMeta& meta, std::vector<ManifestNote>* notes) {

@@ -2,6 +2,7 @@
 #ifndef DRASIM_SIM_RUN_MANIFEST_PODS_H_
 #define DRASIM_SIM_RUN_MANIFEST_PODS_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -33,8 +34,10 @@ struct ManifestNote {
   bool operator==(const ManifestNote&) const = default;
 };
 
-// PriorityClasses and RuntimeClasses for pods.
+// Objects and options that pods are read with.
 struct ManifestClasses {
+  // The run's scheduler is kube-scheduler with its own plugins: pods keep their whole shape.
+  bool full_shapes = false;
   PriorityClasses priorities;
   std::map<std::string, std::shared_ptr<const proto::kube::RuntimeClass>> runtimes;
 };
@@ -57,11 +60,18 @@ struct ManifestClasses {
 //   * run_time and arrival: the annotations.
 //   * claims: the entries of spec.resourceClaims.
 //
+// With full_shapes, the pod passes admission, and its shape has all that ShapeOfPod reads in place
+// of node_selector, node_affinity, tolerations and pending; amounts are those of every resource.
+// spec.activeDeadlineSeconds then ends the pod as failed.
+//
 // Adds notes about errors, and about fields that the simulation ignores although they change the
 // behaviour of Kubernetes. REQUIRES: ValidateKubeObject has found no problem.
 InlineJob ManifestPodJob(const proto::kube::ObjectMeta& meta, const std::string& meta_path,
                          const proto::kube::PodSpec& spec, const std::string& path,
                          const ManifestClasses& classes, std::vector<ManifestNote>* notes);
+
+// activeDeadlineSeconds: ends the job as failed after so long a run, unless it ends earlier.
+void EndAtDeadline(int64_t seconds, JobArrival* arrival);
 
 // Adds notes about drasim's annotations in places without effect. `meta` is the metadata of an
 // owner of pods.

@@ -53,11 +53,6 @@ std::string ShownName(absl::string_view kind, absl::string_view ns, absl::string
   return absl::StrCat(kind, " ", ns, ns.empty() ? "" : "/", name);
 }
 
-// The name of the job: without the namespace "default".
-std::string ManifestJobName(absl::string_view ns, absl::string_view name) {
-  return ns == "default" ? std::string(name) : absl::StrCat(ns, "/", name);
-}
-
 // The path without indices: "spec.containers[].image" for "spec.containers[3].image".
 std::string WithoutItems(absl::string_view path) {
   std::string text;
@@ -73,6 +68,8 @@ std::string WithoutItems(absl::string_view path) {
 // Reads all files, then checks and translates their objects together.
 class ManifestReader {
  public:
+  explicit ManifestReader(bool full_shapes) { classes_.full_shapes = full_shapes; }
+
   void ReadFile(const std::string& path) {
     absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(path);
     if (!source.ok()) return Stop(source.status());
@@ -241,6 +238,7 @@ class ManifestReader {
         }
         return ReadOwner(place, *object, object->deployment().spec());
       case kube::Object::kReplicaSet:
+        KeepContext(*object);
         return ReadOwner(place, *object, object->replica_set().spec());
       case kube::Object::kStatefulSet:
         return ReadStatefulSet(place, *object);
@@ -250,9 +248,11 @@ class ManifestReader {
                     "what they hold is free on every node");
       case kube::Object::kPriorityClass:
       case kube::Object::kRuntimeClass:
-      case kube::Object::kNamespace:
         return;
+      case kube::Object::kNamespace:
+        return KeepContext(*object);
       case kube::Object::kReplicationController:
+        KeepContext(*object);
         return Warn(place, "kind", "its pods are not simulated: left out");
       case kube::Object::kPersistentVolume:
       case kube::Object::kPersistentVolumeClaim:
@@ -263,6 +263,7 @@ class ManifestReader {
       case kube::Object::kVolumeAttachment:
       case kube::Object::kPodDisruptionBudget:
       case kube::Object::kService:
+        if (classes_.full_shapes) return KeepContext(*object);
         return Warn(place, "kind", "not simulated: left out");
       case kube::Object::kNode:
         return Warn(place, "kind", "nodes are those of the scenario's cluster: left out");
@@ -271,6 +272,12 @@ class ManifestReader {
       default:
         return ReadShown(place, *object);
     }
+  }
+
+  // Objects that plugins read.
+  void KeepContext(const kube::Object& object) {
+    if (!classes_.full_shapes) return;
+    result_.context.push_back(std::make_shared<const kube::Object>(object));
   }
 
   // Initial objects of the control plane.
@@ -292,8 +299,9 @@ class ManifestReader {
   void ReadPod(ManifestPlace place, const kube::Object& object) {
     const kube::Pod& pod = object.pod();
     std::vector<ManifestNote> notes;
-    InlineJob job =
-        ManifestPodJob(pod.metadata(), "metadata", pod.spec(), "spec", classes_, &notes);
+    kube::ObjectMeta meta = pod.metadata();
+    meta.set_namespace_(ManifestNamespace(object));
+    InlineJob job = ManifestPodJob(meta, "metadata", pod.spec(), "spec", classes_, &notes);
     Tell(place, notes, 1);
     AddJob(place, object, std::move(job), std::nullopt, "metadata.name");
   }
@@ -303,8 +311,15 @@ class ManifestReader {
                          const kube::PodTemplateSpec& pod, int64_t pods) {
     std::vector<ManifestNote> notes;
     CheckOwnerAnnotations(ManifestMeta(object), &notes);
-    InlineJob job = ManifestPodJob(pod.metadata(), "spec.template.metadata", pod.spec(),
-                                   "spec.template.spec", classes_, &notes);
+    kube::ObjectMeta meta = pod.metadata();
+    meta.set_namespace_(ManifestNamespace(object));
+    kube::OwnerReference* const owner = meta.add_owner_references();
+    owner->set_api_version(object.has_job() ? "batch/v1" : "apps/v1");
+    owner->set_kind(ManifestKind(object));
+    owner->set_name(ManifestMeta(object).name());
+    owner->set_controller(true);
+    InlineJob job = ManifestPodJob(meta, "spec.template.metadata", pod.spec(), "spec.template.spec",
+                                   classes_, &notes);
     Tell(place, notes, pods);
     return job;
   }
@@ -324,6 +339,7 @@ class ManifestReader {
   }
 
   void ReadStatefulSet(ManifestPlace place, const kube::Object& object) {
+    KeepContext(object);
     const kube::StatefulSetSpec& spec = object.stateful_set().spec();
     if (spec.replicas() > 1 && spec.pod_management_policy() != "Parallel") {
       Warn(place, "spec.podManagementPolicy",
@@ -342,13 +358,16 @@ class ManifestReader {
       Warn(place, "spec.parallelism",
            "pods one after the other are not simulated: all are there from the beginning");
     }
-    if (spec.has_active_deadline_seconds()) {
+    if (spec.has_active_deadline_seconds() && !classes_.full_shapes) {
       Warn(place, "spec.activeDeadlineSeconds", "not simulated");
     }
     InlineJob job = ReadTemplate(place, object, spec.template_(), pods);
     if (!job.arrival.has_run_time) {
       job.arrival.has_run_time = true;
       job.arrival.run_time = kJobRunTime;
+    }
+    if (classes_.full_shapes && spec.has_active_deadline_seconds()) {
+      EndAtDeadline(spec.active_deadline_seconds(), &job.arrival);
     }
     AddJob(place, object, std::move(job), pods, "spec.completions");
   }
@@ -405,8 +424,8 @@ class ManifestReader {
 
 }  // namespace
 
-absl::StatusOr<Manifests> ReadManifests(const std::vector<std::string>& paths) {
-  ManifestReader reader;
+absl::StatusOr<Manifests> ReadManifests(const std::vector<std::string>& paths, bool full_shapes) {
+  ManifestReader reader(full_shapes);
   for (const std::string& path : paths) reader.ReadFile(path);
   return reader.Read();
 }

@@ -34,6 +34,9 @@ struct Manifests {
   std::vector<InlineJob> jobs;
   // ResourceClass, ResourceClaim, ResourceClaimTemplate and parameter objects, unchanged.
   std::vector<std::shared_ptr<const proto::kube::Object>> objects;
+  // Namespaces, services, volumes and other objects that kube-scheduler's plugins read, unchanged;
+  // only with `full_shapes`.
+  std::vector<std::shared_ptr<const proto::kube::Object>> context;
   std::vector<std::string> warnings;  // with file, line and path
 };
 
@@ -41,7 +44,11 @@ struct Manifests {
 // path of the field: syntax; a container with a claim that its pod does not list; two entries or
 // two objects with one name; an entry with no claim, or with a claim and a template; a template
 // with an unknown mode. Features that are not simulated give warnings.
-absl::StatusOr<Manifests> ReadManifests(const std::vector<std::string>& paths);
+//
+// `full_shapes`: as in ManifestClasses (manifest_pods.h). What else would keep a pod pending is
+// then left to the plugins; volume claims of a StatefulSet's own remain a reason.
+absl::StatusOr<Manifests> ReadManifests(const std::vector<std::string>& paths,
+                                        bool full_shapes = false);
 
 }  // namespace drasim
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -64,19 +65,38 @@ bool IsOtherDevice(absl::string_view resource) {
   return IsExtendedResource(resource);
 }
 
-absl::StatusOr<NodeSpec> ToNodeSpec(const proto::kube::Node& object) {
+// Amounts beyond int64 arrive cut to it.
+absl::Status CheckCountable(const NodeSpec& node) {
+  constexpr int64_t kTooMuch = std::numeric_limits<int64_t>::max();
+  std::string name;
+  if (node.cpu_milli == kTooMuch) name = "cpu";
+  if (node.memory_bytes == kTooMuch) name = "memory";
+  if (node.pods == kTooMuch) name = "pods";
+  for (const auto& [resource, amount] : node.extended) {
+    if (amount == kTooMuch) name = resource;
+  }
+  if (name.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("status.allocatable[", name, "]: found more than can be counted"));
+}
+
+}  // namespace
+
+absl::StatusOr<NodeSpec> NodeOfObject(const proto::kube::Node& object, bool other_resources) {
   NodeSpec node = SpecOfNode(object);
+  RETURN_IF_ERROR(CheckCountable(node));
   // Lists of nodes for simulations may leave the pods out.
   if (AllocatableOfNode(object.status()).count("pods") == 0) node.pods = NodeSpec().pods;
   RETURN_IF_ERROR(SetGpus(object, &node));
-  std::erase_if(node.extended, [](const auto& amount) { return !IsOtherDevice(amount.first); });
+  std::erase_if(node.extended, [other_resources](const auto& amount) {
+    if (!IsExtendedResource(amount.first)) return !other_resources;
+    return !IsOtherDevice(amount.first);
+  });
   // The front end makes the labels of GPU feature discovery.
   std::erase_if(node.labels,
                 [](const auto& label) { return absl::StartsWith(label.first, "nvidia.com/"); });
   return node;
 }
-
-}  // namespace
 
 bool HoldsNodeObjects(absl::string_view path) {
   absl::ConsumeSuffix(&path, ".gz");
@@ -93,7 +113,7 @@ absl::StatusOr<std::vector<NodeSpec>> ReadNodeObjects(const std::string& path) {
   absl::flat_hash_set<std::string> names;
   for (const KubeObject& read : manifest.objects) {
     if (!read.object.has_node()) continue;
-    absl::StatusOr<NodeSpec> node = ToNodeSpec(read.object.node());
+    absl::StatusOr<NodeSpec> node = NodeOfObject(read.object.node(), /*other_resources=*/false);
     if (!node.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat(name, ":", read.line, ": ", node.status().message()));

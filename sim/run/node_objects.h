@@ -16,6 +16,10 @@
 
 namespace drasim {
 
+namespace proto::kube {
+class Node;
+}  // namespace proto::kube
+
 // Whether a node list of this name holds objects rather than a table: it ends in .yaml, .yml or
 // .json, optionally compressed (.gz).
 bool HoldsNodeObjects(absl::string_view path);
@@ -23,6 +27,11 @@ bool HoldsNodeObjects(absl::string_view path);
 // The nodes of a file, in its order; other objects are ignored. InvalidArgument, with file and
 // line: syntax errors, a repeated name, more GPUs than a node may have, or no node.
 absl::StatusOr<std::vector<NodeSpec>> ReadNodeObjects(const std::string& path);
+
+// The node of one object. InvalidArgument, beginning with the path of a field: more GPUs than a
+// node may have, or an amount beyond what can be counted. `other_resources`: those that are no
+// devices, such as ephemeral-storage, count, too.
+absl::StatusOr<NodeSpec> NodeOfObject(const proto::kube::Node& object, bool other_resources);
 
 }  // namespace drasim
 

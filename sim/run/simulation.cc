@@ -25,6 +25,7 @@
 #include "sim/core/kubernetes_dispatcher.h"
 #include "sim/core/loss_dispatcher.h"
 #include "sim/run/claim_deletions.h"
+#include "sim/run/cluster_manifests.h"
 #include "sim/run/input_files.h"
 #include "sim/run/manifests.h"
 #include "sim/run/node_events.h"
@@ -175,7 +176,9 @@ absl::Status Simulation::CheckClaims(const std::vector<JobArrival>& jobs) const 
 absl::Status Simulation::LowerWorkload() {
   std::vector<JobArrival> jobs = workload_.TakeRows();
   RETURN_IF_ERROR(CheckClaims(jobs));
+  standing_.AppendTo(&jobs);
   RETURN_IF_ERROR(devices_.LowerJobs(node_input_.nodes, shapes_.get(), &jobs));
+  standing_.TakeFrom(&jobs);
   workload_ = Workload::FromJobs(std::move(jobs));
   WarnAboutUnknownModels();
   return absl::OkStatus();
@@ -205,6 +208,8 @@ absl::Status Simulation::BuildCluster() {
     }
   }
   AddTraceTransitions();
+  AddClusterObjects();
+  standing_.FindNodes(*cluster_);
   ASSIGN_OR_RETURN(quotas_, MakeQuotas(spec_.quotas, origin_ns_));
   return absl::OkStatus();
 }
@@ -222,6 +227,7 @@ void Simulation::CountWantedResources(std::vector<NodeSpec>* nodes) {
     for (const PodGroup& group : job.more_pods) in_use[group.shape.value()] = true;
   }
   std::set<std::string> unreported;
+  for (const JobArrival& job : standing_.jobs()) in_use[job.shape.value()] = true;
   for (size_t s = 0; s < in_use.size(); ++s) {
     if (!in_use[s]) continue;
     for (const auto& [name, amount] : shapes_->row(ShapeId(s)).request.extended) {
@@ -237,6 +243,14 @@ void Simulation::CountWantedResources(std::vector<NodeSpec>* nodes) {
     counted.emplace_back(name, 0);
   }
   std::sort(counted.begin(), counted.end());
+}
+
+// Gives the plugins the objects beside nodes and pods.
+void Simulation::AddClusterObjects() {
+  std::vector<std::shared_ptr<const proto::kube::Object>> context;
+  if (node_input_.snapshot != nullptr) context = node_input_.snapshot->context;
+  context.insert(context.end(), context_.begin(), context_.end());
+  if (!context.empty()) cluster_->SetObjects(ContextObjects(context));
 }
 
 // Adds the transitions of nodes in the trace's node list.
@@ -278,8 +292,13 @@ absl::Status Simulation::ReadWorkload() {
   if (spec_.scheduler.estimates == EstimateSource::kAtLeastTheRunTime) workload_.RaiseEstimates();
   RETURN_IF_ERROR(FindDeletions(input.manifests.get()));
   if (input.manifests != nullptr && dra_ != nullptr) dra_->AddObjects(input.manifests->objects);
+  if (input.manifests != nullptr) context_ = input.manifests->context;
+  if (const ClusterSnapshot* snapshot = node_input_.snapshot.get(); snapshot != nullptr) {
+    warnings_.insert(warnings_.end(), snapshot->warnings.begin(), snapshot->warnings.end());
+    ASSIGN_OR_RETURN(standing_, StandingPods::Make(*snapshot, workload_.rows(), shapes_.get()));
+  }
   for (std::string& line : input.warnings()) warnings_.push_back(std::move(line));
-  if (workload_.rows().empty()) return NoPods(jobs_read);
+  if (workload_.rows().empty() && standing_.size() == 0) return NoPods(jobs_read);
   WarnAboutServices();
   return absl::OkStatus();
 }
@@ -331,8 +350,10 @@ absl::Status Simulation::ArrangeWorkload() {
   const bool artifact = spec_.order == JobOrder::kArtifact;
   const bool trace_order = spec_.order == JobOrder::kTrace;
   if (!trace_order) workload_.SortByName();
-  fragmentation_ = std::make_unique<FragmentationModel>(BuildTypicalPods(
-      *shapes_, workload_.CountByShape(shapes_->size()), spec_.scheduler.popularity_percent));
+  std::vector<int64_t> pods_by_shape = workload_.CountByShape(shapes_->size());
+  for (const JobArrival& job : standing_.jobs()) ++pods_by_shape[job.shape.value()];
+  fragmentation_ = std::make_unique<FragmentationModel>(
+      BuildTypicalPods(*shapes_, pods_by_shape, spec_.scheduler.popularity_percent));
   streams_ = artifact ? MakeArtifactStreams(spec_.seed) : MakeSeededStreams(spec_.seed);
   if (!trace_order) workload_.Shuffle(*streams_);
   if (spec_.workload.tuning_ratio.has_value()) {
@@ -566,6 +587,11 @@ void Simulation::MakeEngine() {
   parts.cluster = cluster_.get();
   parts.jobs = &jobs_;
   parts.source = source_.get();
+  if (standing_.size() > 0) {
+    whole_source_ = standing_.InFrontOf(source_.get());
+    parts.source = whole_source_.get();
+    parts.standing_on = standing_.nodes();
+  }
   parts.profile = profile_.get();
   parts.cycle = cycle_.get();
   parts.placer = placer_.get();

@@ -38,6 +38,7 @@
 #include "sim/run/device_plan.h"
 #include "sim/run/dra_plan.h"
 #include "sim/run/input_files.h"
+#include "sim/run/standing_pods.h"
 #include "sim/scenario/run_spec.h"
 #include "sim/scenario/user_deletions.h"
 #include "traces/workload.h"
@@ -105,7 +106,7 @@ class Simulation {
   uint64_t fingerprint() const { return fingerprint_->value(); }
   const std::vector<uint32_t>& ranks() const { return ranks_; }
   // The number of jobs, arrived or not; a gang counts once.
-  uint64_t pods_expected() const { return workload_.order().size(); }
+  uint64_t pods_expected() const { return standing_.size() + workload_.order().size(); }
   // Extended resources that pods request and no node will ever report; ascending.
   const std::vector<std::string>& unreported_resources() const { return unreported_resources_; }
   // Warnings for the user, one line each.
@@ -120,6 +121,7 @@ class Simulation {
   absl::Status BuildCluster();
   void CountWantedResources(std::vector<NodeSpec>* nodes);
   void AddTraceTransitions();
+  void AddClusterObjects();
   bool RemembersFailures() const;
   std::unique_ptr<Dispatcher> MakeDispatcher(JobControl* control);
   void MakeEngine();
@@ -151,6 +153,9 @@ class Simulation {
   JobTable jobs_;
   int64_t origin_ns_ = 0;  // the run's time zero in the trace's own time
   Workload workload_;
+  StandingPods standing_;  // those of cluster.manifests
+  // Those of workload.manifests that plugins read.
+  std::vector<std::shared_ptr<const proto::kube::Object>> context_;
   std::unique_ptr<RunStreams> streams_;
   std::vector<uint32_t> ranks_;
   std::unique_ptr<FragmentationModel> fragmentation_;
@@ -162,6 +167,7 @@ class Simulation {
   std::unique_ptr<Placer> placer_;
   std::unique_ptr<TimeIntegrals> integrals_;
   std::unique_ptr<WorkloadSource> source_;
+  std::unique_ptr<EventSource> whole_source_;  // with the standing pods; null without any
   VerdictSummaryTable summaries_;
   std::unique_ptr<FingerprintSink> fingerprint_;
   std::unique_ptr<MetricsSink> metrics_;

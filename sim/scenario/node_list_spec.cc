@@ -4,12 +4,18 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "model/device_set.h"
 #include "model/key_error.h"
+#include "model/kube/label_check.h"
+#include "model/kube/rules.h"
 #include "model/proto/scenario.pb.h"
 #include "model/quantity.h"
 #include "model/status_macros.h"
+#include "model/text/shown_text.h"
 #include "sim/scenario/field_errors.h"
 #include "traces/generator.h"
 
@@ -84,25 +90,93 @@ absl::StatusOr<NodeSpec> ReadNodeTemplate(const proto::Cluster& cluster) {
   return spec;
 }
 
+// The manifests are the whole cluster.
+absl::Status CheckClusterManifests(const proto::Scenario& scenario) {
+  const proto::Cluster& cluster = scenario.cluster();
+  if (cluster.manifests_size() == 0) return absl::OkStatus();
+  const char* const other =
+      !cluster.path().empty()                          ? "cluster.path"
+      : cluster.nodes() != 0                           ? "cluster.nodes"
+      : cluster.has_node()                             ? "cluster.node"
+      : cluster.has_scale()                            ? "cluster.scale"
+      : scenario.workload().has_target_load_percent()  ? "workload.target_load_percent"
+      : scenario.front_end().kind() == "dra-classic"   ? "front_end.kind: dra-classic"
+      : !scenario.workload().stream_interval().empty() ? "workload.stream_interval"
+                                                       : nullptr;
+  if (other == nullptr) return absl::OkStatus();
+  return KeyError("cluster.manifests",
+                  absl::StrCat("found ", other, ", too, expected one of them"));
+}
+
+// The first problem of a part of a label or taint, as an error of the key.
+absl::Status NoProblem(absl::string_view key, absl::string_view found,
+                       const std::vector<std::string>& problems) {
+  if (problems.empty()) return absl::OkStatus();
+  return KeyError(key, absl::StrCat("found '", ShownText(found), "': ", problems[0]));
+}
+
+absl::StatusOr<std::vector<NodeListSpec::DealtLabel>> ReadDealtLabels(
+    const proto::NodeTemplate& t) {
+  std::vector<NodeListSpec::DealtLabel> labels;
+  for (const auto& [name, values] : SortedTexts(t.labels())) {
+    const std::string key = absl::StrCat("cluster.node.labels.", name);
+    RETURN_IF_ERROR(NoProblem(key, name, QualifiedNameProblems(name)));
+    NodeListSpec::DealtLabel& label = labels.emplace_back();
+    label.key = name;
+    for (const absl::string_view value : absl::StrSplit(values, ',')) {
+      label.values.emplace_back(absl::StripAsciiWhitespace(value));
+      RETURN_IF_ERROR(NoProblem(key, label.values.back(), LabelValueProblems(label.values.back())));
+    }
+  }
+  return labels;
+}
+
+absl::Status ReadTaints(const proto::NodeTemplate& t, NodeSpec* spec) {
+  for (int i = 0; i < t.taints_size(); ++i) {
+    const std::string key = absl::StrCat("cluster.node.taints[", i, "]");
+    const proto::kube::Taint& taint = t.taints(i);
+    RETURN_IF_ERROR(NoProblem(key + ".key", taint.key(), QualifiedNameProblems(taint.key())));
+    RETURN_IF_ERROR(NoProblem(key + ".value", taint.value(), LabelValueProblems(taint.value())));
+    RETURN_IF_ERROR(CheckChoice(key + ".effect", taint.effect(),
+                                {"NoSchedule", "PreferNoSchedule", "NoExecute"}));
+    for (const Taint& earlier : spec->taints) {
+      if (earlier.key != taint.key() || earlier.effect != taint.effect()) continue;
+      return KeyError(key, absl::StrCat("found the key and effect of an earlier taint, '",
+                                        ShownText(taint.key()), "' and ", taint.effect()));
+    }
+    spec->taints.push_back({taint.key(), taint.value(), taint.effect()});
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
+bool UsesKubePlugins(const proto::Scenario& scenario) {
+  return scenario.scheduler().policy() == "kube-scheduler";
+}
+
 absl::StatusOr<NodeListSpec> MakeNodeListSpec(const proto::Scenario& scenario) {
+  RETURN_IF_ERROR(CheckClusterManifests(scenario));
   const proto::Cluster& cluster = scenario.cluster();
   NodeListSpec spec;
   spec.path = cluster.path();
+  spec.manifests.assign(cluster.manifests().begin(), cluster.manifests().end());
+  spec.full_shapes = UsesKubePlugins(scenario);
   spec.format = cluster.format();
   spec.sha256 = cluster.sha256();
   spec.time_offset_ns = TraceOffsetNs(scenario.workload().trace());
   spec.lenient = scenario.workload().trace().lenient();
   spec.count = cluster.nodes();
   spec.table = scenario.workload().generated().table();
-  if (!cluster.path().empty()) return spec;
+  if (!cluster.path().empty() || !spec.manifests.empty()) return spec;
   if (cluster.nodes() < 0 || cluster.nodes() > kMaxGeneratedNodes) {
     return KeyError("cluster.nodes", absl::StrCat("found ", cluster.nodes(), ", expected 0 to ",
                                                   kMaxGeneratedNodes));
   }
   if (cluster.has_node()) {
     ASSIGN_OR_RETURN(spec.like, ReadNodeTemplate(cluster));
+    RETURN_IF_ERROR(ReadTaints(cluster.node(), &*spec.like));
+    ASSIGN_OR_RETURN(spec.dealt_labels, ReadDealtLabels(cluster.node()));
   }
   return spec;
 }

@@ -47,7 +47,8 @@ void FillDefaults(proto::Scenario* s) {
     proto::Trace* t = s->mutable_workload()->mutable_trace();
     Default(t->format(), "openb", [t](std::string v) { t->set_format(std::move(v)); });
   } else if (s->workload().jobs_size() == 0 && s->workload().manifests_size() == 0 &&
-             s->workload().generated().mig_size() == 0) {
+             s->workload().generated().mig_size() == 0 &&
+             (s->cluster().manifests_size() == 0 || s->workload().has_generated())) {
     proto::Generated* g = s->mutable_workload()->mutable_generated();
     Default(g->table(), "openb-like", [g](std::string v) { g->set_table(std::move(v)); });
     Default(g->sampling(), "quota", [g](std::string v) { g->set_sampling(std::move(v)); });

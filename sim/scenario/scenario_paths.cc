@@ -43,6 +43,7 @@ struct PathKey {
 constexpr PathKey kPathKeys[] = {
     {"cluster.path"},
     {"cluster.format", BuiltInNames::kFormats},
+    {"cluster.manifests"},
     {"cluster.mig.config_file"},
     {"workload.trace.path"},
     {"workload.trace.format", BuiltInNames::kFormats},

@@ -84,10 +84,12 @@ absl::Status CheckGeneratedWorkload(const proto::Generated& g) {
   return CheckGeneratedMig(g);
 }
 
-WorkloadKind KindOf(const proto::Workload& workload) {
+WorkloadKind KindOf(const proto::Scenario& s) {
+  const proto::Workload& workload = s.workload();
   if (!workload.trace().path().empty()) return WorkloadKind::kTrace;
   if (workload.manifests_size() > 0) return WorkloadKind::kManifests;
   if (workload.jobs_size() > 0) return WorkloadKind::kJobs;
+  if (!workload.has_generated() && s.cluster().manifests_size() > 0) return WorkloadKind::kJobs;
   if (workload.generated().mig_size() > 0) return WorkloadKind::kGeneratedMig;
   return workload.generated().gangs_size() > 0 ? WorkloadKind::kGeneratedJobs
                                                : WorkloadKind::kGeneratedPods;
@@ -134,8 +136,9 @@ GeneratedSpec MakeGeneratedSpec(const proto::Generated& g) {
 WorkloadSpec MakeWorkloadSpec(const proto::Scenario& s) {
   const proto::Workload& w = s.workload();
   WorkloadSpec spec;
-  spec.kind = KindOf(w);
+  spec.kind = KindOf(s);
   spec.trace = MakeTraceSpec(w.trace());
+  spec.full_shapes = UsesKubePlugins(s);
   if (spec.kind != WorkloadKind::kTrace && w.trace().format() != kDefaultFormat) {
     spec.stray_format = w.trace().format();
   }

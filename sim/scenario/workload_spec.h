@@ -69,6 +69,7 @@ struct WorkloadSpec {
   GeneratedSpec generated;
   std::vector<InlineJob> jobs;         // for kJobs
   std::vector<std::string> manifests;  // paths
+  bool full_shapes = false;            // of manifests: the scheduler's plugins read whole pods
 
   bool shaped = false;     // `shaping` applies
   ShapingOptions shaping;  // without its seed

@@ -173,6 +173,20 @@ TEST_F(CsvWriterTest, RefusesWhatTheColumnsCannotSayAndGoesOn) {
   selective.constraints.node_selector.emplace_back("zone", "z1");
   PodShape tolerant = Shape(0);
   tolerant.constraints.tolerations.resize(1);
+  PodShape affine = Shape(0);
+  affine.constraints.node_terms.resize(1);
+  PodShape gated = Shape(0);
+  gated.constraints.gates = {"wait"};
+  PodShape ported = Shape(0);
+  ported.constraints.host_ports.resize(1);
+  PodShape spread = Shape(0);
+  spread.topology.spread.resize(1);
+  PodShape social = Shape(0);
+  social.topology.preferred_anti_affinity.resize(1);
+  PodShape storing = Shape(0);
+  storing.volumes.volumes.resize(1);
+  PodShape labelled = Shape(0);
+  labelled.identity.labels = {{"app", "a"}};
   JobArrival early = Pod("p", Shape(0));
   early.time = SimTime(-1);
   JobArrival backwards = Pod("p", Shape(0));
@@ -186,6 +200,15 @@ TEST_F(CsvWriterTest, RefusesWhatTheColumnsCannotSayAndGoesOn) {
       {Pod("", Shape(0)), "pod '' cannot be written with openb columns: it has no name"},
       {Pod("p", selective), "pod 'p' cannot be written with openb columns: it has a node selector"},
       {Pod("p", tolerant), "pod 'p' cannot be written with openb columns: it has tolerations"},
+      {Pod("p", affine), "pod 'p' cannot be written with openb columns: it has node affinity"},
+      {Pod("p", gated), "pod 'p' cannot be written with openb columns: it has scheduling gates"},
+      {Pod("p", ported), "pod 'p' cannot be written with openb columns: it has host ports"},
+      {Pod("p", spread),
+       "pod 'p' cannot be written with openb columns: it has topology spread constraints"},
+      {Pod("p", social), "pod 'p' cannot be written with openb columns: it has pod affinity"},
+      {Pod("p", storing), "pod 'p' cannot be written with openb columns: it has volumes"},
+      {Pod("p", labelled),
+       "pod 'p' cannot be written with openb columns: it has labels, a namespace or a scheduler"},
       {early, "pod 'p' cannot be written with openb columns: its time of arrival is negative"},
       {backwards, "pod 'p' cannot be written with openb columns: its run time is negative"},
       {endless,

@@ -1,6 +1,7 @@
 // The workload of a run: which source serves it, and what sources need of the cluster.
 #include "sim/run/input_files.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,6 +18,7 @@
 #include "model/node_spec.h"
 #include "model/proto/scenario.pb.h"
 #include "model/state_io.h"
+#include "model/text/yaml_proto.h"
 #include "sim/scenario/resolve.h"
 #include "tests/testing/key_errors.h"
 #include "tests/testing/run_spec_of.h"
@@ -176,6 +178,104 @@ TEST(OpenWorkloadInputTest, AFormatNeedsItsTrace) {
                                        "workload.trace.format: philly"));
   EXPECT_EQ(Opened("workload: {generated: {pods: 2}, trace: {format: openb}}").status,
             absl::OkStatus());
+}
+
+// --- Labels and taints of generated nodes ---
+
+NodeListSpec NodeListOf(absl::string_view node) {
+  return RunSpecOf(ScenarioOf(absl::StrCat("cluster: {nodes: 5, node: {cpu: 4, memory: 8Gi, ", node,
+                                           "}}\n")))
+      .cluster.nodes;
+}
+
+std::vector<std::string> LabelOfEach(const std::vector<NodeSpec>& nodes, const std::string& key) {
+  std::vector<std::string> values;
+  for (const NodeSpec& node : nodes) {
+    for (const auto& [name, value] : node.labels) {
+      if (name == key) values.push_back(value);
+    }
+  }
+  return values;
+}
+
+TEST(GeneratedNodesTest, ListsOfLabelsAreDealtInTurn) {
+  const absl::StatusOr<NodeInput> input = ReadNodeInput(
+      NodeListOf("labels: {zone: [a, b, c], example.com/disk: ssd, arch: 'x , y', empty: ''}"));
+  ASSERT_EQ(input.status(), absl::OkStatus());
+  using Values = std::vector<std::string>;
+  EXPECT_EQ(LabelOfEach(input->nodes, "zone"), (Values{"a", "b", "c", "a", "b"}));
+  EXPECT_EQ(LabelOfEach(input->nodes, "example.com/disk"), Values(5, "ssd"));
+  EXPECT_EQ(LabelOfEach(input->nodes, "arch"), (Values{"x", "y", "x", "y", "x"}));
+  EXPECT_EQ(LabelOfEach(input->nodes, "empty"), Values(5, ""));
+  for (const NodeSpec& node : input->nodes) {
+    EXPECT_TRUE(std::is_sorted(node.labels.begin(), node.labels.end()));
+    EXPECT_EQ(node.labels.size(), 4U);
+  }
+}
+
+TEST(GeneratedNodesTest, EveryNodeHasTheTaints) {
+  const absl::StatusOr<NodeInput> input = ReadNodeInput(NodeListOf(
+      "taints: [{key: gpu, value: 'yes', effect: NoSchedule}, {key: gpu, effect: NoExecute}]"));
+  ASSERT_EQ(input.status(), absl::OkStatus());
+  for (const NodeSpec& node : input->nodes) {
+    EXPECT_EQ(node.taints,
+              (std::vector<Taint>{{"gpu", "yes", "NoSchedule"}, {"gpu", "", "NoExecute"}}));
+  }
+}
+
+TEST(GeneratedNodesTest, LabelsByFlag) {
+  proto::Scenario scenario = ScenarioOf("cluster: {nodes: 3, node: {cpu: 4, memory: 8Gi}}\n");
+  ASSERT_EQ(SetField("cluster.node.labels.topology.kubernetes.io/zone", "a,b", "--set", &scenario),
+            absl::OkStatus());
+  const absl::StatusOr<NodeInput> input = ReadNodeInput(RunSpecOf(scenario).cluster.nodes);
+  ASSERT_EQ(input.status(), absl::OkStatus());
+  EXPECT_EQ(LabelOfEach(input->nodes, "topology.kubernetes.io/zone"),
+            (std::vector<std::string>{"a", "b", "a"}));
+}
+
+TEST(GeneratedNodesTest, WhatIsNoLabelOrTaintIsRefusedWithItsKey) {
+  const auto refusal = [](absl::string_view node) {
+    return std::string(
+        WithoutCheckedKey(
+            ResolveScenario(ScenarioOf(absl::StrCat(
+                                "cluster: {nodes: 2, node: {cpu: 4, memory: 8Gi, ", node, "}}\n")))
+                .status())
+            .message());
+  };
+  const std::pair<absl::string_view, absl::string_view> cases[] = {
+      {"labels: {'a b': c}", "cluster.node.labels.a b: found 'a b': "},
+      {"labels: {zone: [a, 'b/c']}", "cluster.node.labels.zone: found 'b/c': "},
+      {"labels: {zone: 'a,-b'}", "cluster.node.labels.zone: found '-b': "},
+      {"taints: [{effect: NoSchedule}]", "cluster.node.taints[0].key: found '': "},
+      {"taints: [{key: a, value: 'b c', effect: NoSchedule}]",
+       "cluster.node.taints[0].value: found 'b c': "},
+      {"taints: [{key: a}]", "cluster.node.taints[0].effect: found '', expected one of "},
+      {"taints: [{key: a, effect: NoSchedule}, {key: a, value: b, effect: NoSchedule}]",
+       "cluster.node.taints[1]: found the key and effect of an earlier taint, 'a' and NoSchedule"},
+  };
+  for (const auto& [node, message] : cases) {
+    EXPECT_TRUE(absl::StartsWith(refusal(node), message)) << refusal(node);
+  }
+}
+
+TEST(GeneratedNodesTest, ListsOfLabelsThatAreNoTexts) {
+  const auto error = [](absl::string_view labels) {
+    proto::Scenario scenario;
+    return std::string(MergeYaml(absl::StrCat("cluster: {node: {labels: {zone: ", labels, "}}}\n"),
+                                 "s.yaml", &scenario)
+                           .message());
+  };
+  EXPECT_EQ(error("[]"),
+            "s.yaml:1:33: cluster.node.labels.zone: found an empty list, expected a "
+            "text or more");
+  EXPECT_EQ(error("[a, 'b,c']"),
+            "s.yaml:1:37: cluster.node.labels.zone.1: found 'b,c', expected no comma");
+  EXPECT_TRUE(absl::StrContains(error("[a, [b]]"), "cluster.node.labels.zone.1: found "));
+  // Other maps of texts take no lists.
+  proto::Scenario scenario;
+  EXPECT_FALSE(
+      MergeYaml("workload: {jobs: [{name: a, node_selector: {zone: [a]}}]}\n", "s.yaml", &scenario)
+          .ok());
 }
 
 }  // namespace input_files_test

@@ -1,0 +1,517 @@
+#include "sim/run/cluster_manifests.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "model/kube/cluster_objects_of.h"
+#include "model/kube/reader.h"
+#include "model/kube/rules.h"
+#include "model/kube/selectors_of.h"
+#include "model/kube/validate.h"
+#include "model/pod_constraints.h"
+#include "model/proto/kube.pb.h"
+#include "model/status_macros.h"
+#include "sim/run/manifest_objects.h"
+#include "sim/run/manifest_pods.h"
+#include "sim/run/node_objects.h"
+#include "traces/byte_source.h"
+
+namespace drasim {
+namespace {
+
+namespace fs = std::filesystem;
+namespace kube = ::drasim::proto::kube;
+
+constexpr size_t kMaxSnapshotBytes = size_t{1} << 30;
+// Warnings of one sort that are written out; the others are counted.
+constexpr int64_t kMostAlike = 20;
+
+// Taints that every pod of a DaemonSet tolerates (kubernetes/kubernetes
+// pkg/controller/daemon/util/daemonset_util.go, release 1.34).
+struct CommonTaint {
+  const char* key;
+  const char* effect;
+};
+constexpr CommonTaint kDaemonTaints[] = {
+    {"node.kubernetes.io/not-ready", "NoExecute"},
+    {"node.kubernetes.io/unreachable", "NoExecute"},
+    {"node.kubernetes.io/disk-pressure", "NoSchedule"},
+    {"node.kubernetes.io/memory-pressure", "NoSchedule"},
+    {"node.kubernetes.io/pid-pressure", "NoSchedule"},
+    {"node.kubernetes.io/unschedulable", "NoSchedule"},
+};
+constexpr CommonTaint kHostNetworkTaint = {"node.kubernetes.io/network-unavailable", "NoSchedule"};
+
+// The files behind a path: itself, or those of the folder.
+absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return std::vector<std::string>{path};
+  std::vector<std::string> files;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    const std::string file = it->path().string();
+    std::error_code ignored;
+    if (HoldsNodeObjects(file) && it->is_regular_file(ignored)) files.push_back(file);
+  }
+  if (error) return absl::InvalidArgumentError(absl::StrCat(path, ": ", error.message()));
+  if (files.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat(path, ": found no file that ends in .yaml, .yml or .json (perhaps .gz)"));
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// A text in pieces that the reader takes one after the other: the items of a long list, as kubectl
+// prints it, are read in groups, each with the list's own head and tail and at its own lines.
+class ListPieces {
+ public:
+  // `text` must outlive it.
+  explicit ListPieces(const std::string& text) : text_(text) {
+    if (text.size() > kPieceBytes) FindItems();
+  }
+
+  // False at the end.
+  bool Next(std::string* piece) {
+    if (next_ == starts_.size()) {
+      if (!starts_.empty() || whole_taken_) return false;
+      whole_taken_ = true;
+      *piece = text_;
+      return true;
+    }
+    const size_t first = next_++;
+    while (next_ < starts_.size() && starts_[next_].at - starts_[first].at < kPieceBytes) ++next_;
+    const size_t begin = starts_[first].at;
+    const size_t end = next_ < starts_.size() ? starts_[next_].at : tail_;
+    *piece = absl::StrCat(std::string(starts_[first].lines - head_lines_, '\n'),
+                          absl::string_view(text_).substr(0, starts_[0].at),
+                          absl::string_view(text_).substr(begin, end - begin),
+                          absl::string_view(text_).substr(tail_));
+    return true;
+  }
+
+ private:
+  static constexpr size_t kPieceBytes = size_t{8} << 20;
+
+  struct Start {
+    size_t at = 0;
+    size_t lines = 0;  // before it
+  };
+
+  // Leaves starts_ empty for a text of another form.
+  void FindItems() {
+    std::vector<Start> starts;
+    size_t lines = 0;
+    bool in_items = false;
+    bool after = false;
+    tail_ = text_.size();
+    for (size_t at = 0; at < text_.size(); ++lines) {
+      size_t end = text_.find('\n', at);
+      end = end == std::string::npos ? text_.size() : end + 1;
+      const absl::string_view line = absl::string_view(text_).substr(at, end - at);
+      const bool item = absl::StartsWith(line, "- ");
+      if (absl::StartsWith(line, "---") && lines > 0) return;  // several documents
+      if (absl::StripTrailingAsciiWhitespace(line) == "items:") {
+        if (in_items || after) return;
+        in_items = true;
+      } else if (item) {
+        if (!in_items) return;
+        starts.push_back({at, lines});
+      } else if (in_items && !starts.empty() && absl::ascii_isalpha(Byte(line[0]))) {
+        in_items = false;
+        after = true;
+        tail_ = at;
+      }
+      at = end;
+    }
+    if (starts.empty()) return;
+    head_lines_ = starts[0].lines;
+    starts_ = std::move(starts);
+  }
+
+  static unsigned char Byte(char c) { return static_cast<unsigned char>(c); }
+
+  const std::string& text_;
+  std::vector<Start> starts_;  // of items
+  size_t head_lines_ = 0;
+  size_t tail_ = 0;
+  size_t next_ = 0;
+  bool whole_taken_ = false;
+};
+
+bool IsFinished(const kube::Pod& pod) {
+  return pod.status().phase() == "Succeeded" || pod.status().phase() == "Failed";
+}
+
+const kube::OwnerReference* ControllerOf(const kube::ObjectMeta& meta) {
+  for (const kube::OwnerReference& owner : meta.owner_references()) {
+    if (owner.controller()) return &owner;
+  }
+  return nullptr;
+}
+
+kube::Toleration TolerationOf(const CommonTaint& taint) {
+  kube::Toleration toleration;
+  toleration.set_key(taint.key);
+  toleration.set_operator_("Exists");
+  toleration.set_effect(taint.effect);
+  return toleration;
+}
+
+// The specification of a DaemonSet's pod, without its node.
+kube::PodSpec DaemonSpec(const kube::DaemonSet& set) {
+  kube::PodSpec spec = set.spec().template_().spec();
+  for (const CommonTaint& taint : kDaemonTaints) *spec.add_tolerations() = TolerationOf(taint);
+  if (spec.host_network()) *spec.add_tolerations() = TolerationOf(kHostNetworkTaint);
+  return spec;
+}
+
+// Whether the controller makes a pod for the node.
+bool RunsDaemon(const kube::PodSpec& spec, const NodeSpec& node) {
+  if (UnmetLabel(SortedTexts(spec.node_selector()), node) != nullptr) return false;
+  const kube::NodeAffinity& affinity = spec.affinity().node_affinity();
+  if (affinity.has_required_during_scheduling_ignored_during_execution() &&
+      !MeetsNodeTerms(node, RequiredNodeTermsOf(
+                                affinity.required_during_scheduling_ignored_during_execution()))) {
+    return false;
+  }
+  const std::vector<Toleration> tolerations = TolerationsOf(spec);
+  return std::all_of(node.taints.begin(), node.taints.end(), [&](const Taint& taint) {
+    return taint.effect == "PreferNoSchedule" || Tolerates(tolerations, taint);
+  });
+}
+
+// The pod may run on that node alone.
+void PinToNode(const std::string& node, kube::PodSpec* spec) {
+  kube::NodeSelector* const required =
+      spec->mutable_affinity()
+          ->mutable_node_affinity()
+          ->mutable_required_during_scheduling_ignored_during_execution();
+  // As the controller does, in place of what the template requires: the node meets it.
+  required->Clear();
+  kube::SelectorRequirement* const name = required->add_node_selector_terms()->add_match_fields();
+  name->set_key("metadata.name");
+  name->set_operator_("In");
+  name->add_values(node);
+}
+
+class SnapshotReader {
+ public:
+  explicit SnapshotReader(bool full_shapes) { classes_.full_shapes = full_shapes; }
+
+  absl::Status ReadFile(const std::string& path) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
+    ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxSnapshotBytes));
+    const std::string name = source->name();
+    // The API server of a cluster of another release has taken the objects.
+    KubeReadOptions options;
+    options.validate = false;
+    options.of_cluster = true;
+    ListPieces pieces(text);
+    for (std::string piece; pieces.Next(&piece);) {
+      ASSIGN_OR_RETURN(KubeManifest manifest, ReadKubeObjects(piece, name, options));
+      RETURN_IF_ERROR(KeepAll(std::move(manifest), name));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<ClusterSnapshot> Finish(const std::vector<std::string>& paths) {
+    if (result_.nodes.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(absl::StrJoin(paths, ", "), ": found no Node among ", seen_.size(),
+                       " object(s), expected what `kubectl get nodes,pods -A -o yaml` prints",
+                       result_.warnings.empty() ? "" : "; the first warning: ",
+                       result_.warnings.empty() ? "" : result_.warnings[0]));
+    }
+    // Each object goes once it is read: there may be many.
+    for (; !bound_.empty(); bound_.pop_front()) {
+      RETURN_IF_ERROR(AddPod(bound_.front(), bound_.front().object.spec().node_name()));
+    }
+    for (const Given<kube::DaemonSet>& set : daemons_) RETURN_IF_ERROR(AddDaemons(set));
+    std::stable_sort(waiting_.begin(), waiting_.end(), [](const auto& a, const auto& b) {
+      return a.object.metadata().creation_timestamp() < b.object.metadata().creation_timestamp();
+    });
+    for (const Given<kube::Pod>& pod : waiting_) RETURN_IF_ERROR(AddPod(pod, ""));
+    TellCounted();
+    return std::move(result_);
+  }
+
+ private:
+  template <typename Object>
+  struct Given {
+    Object object;
+    std::string place;  // "FILE:LINE"
+  };
+
+  void Warn(const std::string& sort, const std::string& text) {
+    if (++alike_[sort] <= kMostAlike) result_.warnings.push_back(text);
+  }
+
+  void TellCounted() {
+    for (const auto& [sort, count] : alike_) {
+      if (count <= kMostAlike) continue;
+      result_.warnings.push_back(absl::StrCat(count - kMostAlike, " more ", sort));
+    }
+    if (unused_.empty()) return;
+    result_.warnings.push_back(
+        absl::StrCat("objects without a meaning for the run: ",
+                     absl::StrJoin(unused_, ", ", [](std::string* out, const auto& kind) {
+                       absl::StrAppend(out, kind.second, " ", kind.first);
+                     })));
+  }
+
+  absl::Status KeepAll(KubeManifest manifest, const std::string& name) {
+    std::move(manifest.warnings.begin(), manifest.warnings.end(),
+              std::back_inserter(result_.warnings));
+    for (const KubeSkipped& skipped : manifest.skipped) {
+      ++unused_[absl::StrCat(skipped.kind, " (", skipped.api_version, ")")];
+    }
+    for (KubeObject& read : manifest.objects) {
+      RETURN_IF_ERROR(Keep(std::move(read.object), absl::StrCat(name, ":", read.line)));
+      read.object.Clear();
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Keep(kube::Object object, const std::string& place) {
+    kube::ObjectMeta* const meta = MutableManifestMeta(&object);
+    const std::string kind = ManifestKind(object);
+    if (meta->name().empty()) {
+      Warn("objects without a name", absl::StrCat(place, ": ", kind, " without a name: left out"));
+      return absl::OkStatus();
+    }
+    for (const KubeProblem& problem : ValidateKubeObject(object)) {
+      Warn("odd fields", absl::StrCat(place, ": ", problem.path, ": ", problem.what));
+    }
+    const std::string ns = ManifestNamespace(object);
+    const std::string shown = absl::StrCat(kind, " ", ns, ns.empty() ? "" : "/", meta->name());
+    const auto [first, is_new] =
+        seen_.emplace(absl::StrCat(ManifestGroup(object), " ", shown), place);
+    if (!is_new) {
+      Warn("objects of a name that another has",
+           absl::StrCat(place, ": found a second ", shown, ", the first is in ", first->second,
+                        ": left out"));
+      return absl::OkStatus();
+    }
+    if (!ns.empty()) meta->set_namespace_(ns);
+    return KeepByKind(std::move(object), place);
+  }
+
+  absl::Status KeepByKind(kube::Object object, const std::string& place) {
+    switch (object.object_case()) {
+      case kube::Object::kNode:
+        return KeepNode(object.node(), place);
+      case kube::Object::kPod:
+        KeepPod(std::move(*object.mutable_pod()), place);
+        return absl::OkStatus();
+      case kube::Object::kDaemonSet:
+        daemons_.push_back({std::move(*object.mutable_daemon_set()), place});
+        return absl::OkStatus();
+      case kube::Object::kPriorityClass:
+        classes_.priorities.Add(object.priority_class());
+        return absl::OkStatus();
+      case kube::Object::kRuntimeClass:
+        classes_.runtimes[object.runtime_class().metadata().name()] =
+            std::make_shared<const kube::RuntimeClass>(object.runtime_class());
+        return absl::OkStatus();
+      case kube::Object::kNamespace:
+      case kube::Object::kReplicaSet:
+      case kube::Object::kStatefulSet:
+      case kube::Object::kReplicationController:
+      case kube::Object::kService:
+      case kube::Object::kPodDisruptionBudget:
+      case kube::Object::kPersistentVolume:
+      case kube::Object::kPersistentVolumeClaim:
+      case kube::Object::kStorageClass:
+      case kube::Object::kCsiNode:
+      case kube::Object::kCsiDriver:
+      case kube::Object::kCsiStorageCapacity:
+      case kube::Object::kVolumeAttachment:
+        result_.context.push_back(std::make_shared<const kube::Object>(std::move(object)));
+        return absl::OkStatus();
+      case kube::Object::kDeployment:
+        return absl::OkStatus();  // its pods are there
+      case kube::Object::kJob:
+        if (object.job().spec().has_active_deadline_seconds()) {
+          deadlines_[absl::StrCat(object.job().metadata().namespace_(), "/",
+                                  object.job().metadata().name())] =
+              object.job().spec().active_deadline_seconds();
+        }
+        return absl::OkStatus();
+      default:
+        ++unused_[ManifestKind(object)];
+        return absl::OkStatus();
+    }
+  }
+
+  absl::Status KeepNode(const kube::Node& object, const std::string& place) {
+    absl::StatusOr<NodeSpec> node = NodeOfObject(object, classes_.full_shapes);
+    if (!node.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(place, ": ", node.status().message()));
+    }
+    nodes_.insert(node->name);
+    result_.nodes.push_back(*std::move(node));
+    return absl::OkStatus();
+  }
+
+  void KeepPod(kube::Pod pod, const std::string& place) {
+    if (IsFinished(pod)) return;
+    const bool waits = pod.spec().node_name().empty();
+    if (waits && !pod.metadata().deletion_timestamp().empty()) return;
+    (waits ? waiting_ : bound_).push_back({std::move(pod), place});
+  }
+
+  // `node`: empty for a pod that waits.
+  absl::Status AddPod(const Given<kube::Pod>& given, const std::string& node) {
+    const kube::ObjectMeta& meta = given.object.metadata();
+    const std::string name = ManifestJobName(meta.namespace_(), meta.name());
+    if (!node.empty() && nodes_.count(node) == 0) {
+      Warn("pods on nodes that are not there",
+           absl::StrCat(given.place, ": pod '", name, "' is on the node '", node,
+                        "', which is not there: left out"));
+      return absl::OkStatus();
+    }
+    if (const kube::OwnerReference* owner = ControllerOf(meta);
+        !node.empty() && owner != nullptr && owner->kind() == "DaemonSet") {
+      daemon_nodes_[absl::StrCat(meta.namespace_(), "/", owner->name())].insert(node);
+    }
+    kube::PodSpec spec = given.object.spec();
+    // Admission has resolved the names of classes.
+    if (spec.has_priority()) spec.clear_priority_class_name();
+    if (!node.empty()) {
+      spec.clear_node_name();
+      if (!spec.overhead().empty()) spec.clear_runtime_class_name();
+    }
+    return Add(meta, spec, name, node, given.place);
+  }
+
+  absl::Status AddDaemons(const Given<kube::DaemonSet>& given) {
+    const kube::ObjectMeta& meta = given.object.metadata();
+    const std::set<std::string>& done =
+        daemon_nodes_[absl::StrCat(meta.namespace_(), "/", meta.name())];
+    const kube::PodSpec daemon = DaemonSpec(given.object);
+    kube::ObjectMeta pod_meta = given.object.spec().template_().metadata();
+    pod_meta.set_namespace_(meta.namespace_());
+    kube::OwnerReference* const owner = pod_meta.add_owner_references();
+    owner->set_api_version("apps/v1");
+    owner->set_kind("DaemonSet");
+    owner->set_name(meta.name());
+    owner->set_controller(true);
+    for (const NodeSpec& node : result_.nodes) {
+      if (done.count(node.name) > 0 || !RunsDaemon(daemon, node)) continue;
+      kube::PodSpec spec = daemon;
+      PinToNode(node.name, &spec);
+      pod_meta.set_name(absl::StrCat(meta.name(), "-", node.name));
+      RETURN_IF_ERROR(Add(pod_meta, spec, ManifestJobName(meta.namespace_(), pod_meta.name()), "",
+                          given.place));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Add(const kube::ObjectMeta& meta, const kube::PodSpec& spec, const std::string& name,
+                   const std::string& node, const std::string& place) {
+    std::vector<ManifestNote> notes;
+    kube::PodSpec without_deadline = spec;
+    without_deadline.clear_active_deadline_seconds();
+    InlineJob job = ManifestPodJob(meta, "metadata", without_deadline, "spec", classes_, &notes);
+    for (const ManifestNote& note : notes) {
+      if (note.is_error) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(place, ": pod '", name, "': ", note.path, ": ", note.what));
+      }
+      // What a pod on a node asks for has been decided.
+      if (!node.empty()) continue;
+      const std::string what =
+          note.hold == PodHold::kNone ? note.what : std::string(PodHoldReason(note.hold));
+      Warn(absl::StrCat("pods with ", note.path),
+           absl::StrCat(place, ": pod '", name, "': ", note.path, ": ", what));
+    }
+    if (!job.shape.claims.empty()) {
+      if (node.empty()) {
+        Warn("pods with resource claims",
+             absl::StrCat(place, ": pod '", name,
+                          "' waits with resource claims, which are not "
+                          "simulated here: left out"));
+        return absl::OkStatus();
+      }
+      Warn("pods with resource claims",
+           absl::StrCat(place, ": pod '", name,
+                        "' holds resource claims, which are not simulated "
+                        "here: it holds CPU, memory and devices of device plugins alone"));
+      job.shape.claims.clear();
+    }
+    if (!names_.insert(name).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(place, ": found a second pod called '", name, "'"));
+    }
+    SnapshotPod pod;
+    pod.job = std::move(job.arrival);
+    pod.job.name = name;
+    pod.job.time = SimTime();
+    if (spec.has_active_deadline_seconds()) {
+      EndAtDeadline(spec.active_deadline_seconds(), &pod.job);
+    }
+    const kube::OwnerReference* const owner = ControllerOf(meta);
+    pod.job.recreated = owner != nullptr;
+    if (owner != nullptr && owner->kind() == "Job") {
+      const auto deadline = deadlines_.find(absl::StrCat(meta.namespace_(), "/", owner->name()));
+      if (deadline != deadlines_.end()) EndAtDeadline(deadline->second, &pod.job);
+    }
+    pod.shape = std::move(job.shape);
+    // If it has to move, it goes by the rules that are simulated.
+    if (!node.empty()) pod.shape.constraints.hold = PodHold::kNone;
+    pod.node = node;
+    result_.pods.push_back(std::move(pod));
+    return absl::OkStatus();
+  }
+
+  ManifestClasses classes_;
+  std::map<std::string, std::string> seen_;  // group, kind and name to the place
+  std::set<std::string> nodes_;
+  std::set<std::string> names_;  // of the pods
+  std::deque<Given<kube::Pod>> bound_;
+  std::deque<Given<kube::Pod>> waiting_;
+  std::deque<Given<kube::DaemonSet>> daemons_;
+  std::map<std::string, std::set<std::string>> daemon_nodes_;  // with a pod, by DaemonSet
+  std::map<std::string, int64_t> deadlines_;                   // activeDeadlineSeconds, by Job
+  std::map<std::string, int64_t> alike_;                       // warnings so far, by sort
+  std::map<std::string, int64_t> unused_;                      // objects by kind
+  ClusterSnapshot result_;
+};
+
+}  // namespace
+
+absl::StatusOr<ClusterSnapshot> ReadClusterManifests(const std::vector<std::string>& paths,
+                                                     bool full_shapes) {
+  SnapshotReader reader(full_shapes);
+  for (const std::string& path : paths) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesOf(path));
+    for (const std::string& file : files) RETURN_IF_ERROR(reader.ReadFile(file));
+  }
+  return reader.Finish(paths);
+}
+
+ClusterObjects ContextObjects(
+    absl::Span<const std::shared_ptr<const proto::kube::Object>> context) {
+  std::vector<const proto::kube::Object*> objects;
+  for (const auto& object : context) objects.push_back(object.get());
+  return ClusterObjectsOf(objects);
+}
+
+}  // namespace drasim
