@@ -377,7 +377,11 @@ class ScorePlugin : public virtual Plugin {
   // Score is PreScore's here.
   virtual void Score(const PodContext& pod, const ClusterState& cluster,
                      absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) = 0;
-  // NormalizeScore over all feasible nodes' raw scores, in place.
+  // True when Score would give all nodes the same, so that it need not be asked. Called after
+  // PreScore, of plugins of Reach::kCluster without draws.
+  virtual bool ScoresAlike(const PodContext& /*pod*/, const ClusterState&) { return false; }
+  // NormalizeScore over all feasible nodes' raw scores, in place. If all are equal, they stay so;
+  // with Reach::kNode a search may leave them out then.
   virtual void NormalizeScore(absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) const;
 };
 

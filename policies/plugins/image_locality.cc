@@ -75,6 +75,13 @@ void ImageLocality::Score(const PodContext& pod, const ClusterState& cluster,
   for (size_t i = 0; i < nodes.size(); ++i) scores[i] = it->second[nodes[i].value()];
 }
 
+bool ImageLocality::ScoresAlike(const PodContext& pod, const ClusterState& cluster) {
+  Refresh(cluster);
+  const std::vector<std::string>& wanted = pod.shape->constraints.images;
+  return std::none_of(wanted.begin(), wanted.end(),
+                      [this](const std::string& name) { return images_.contains(name); });
+}
+
 void RegisterImageLocality(Registry& registry) {
   registry.AddPlugin("ImageLocality",
                      [](const PolicyContext&) { return std::make_unique<ImageLocality>(); });

@@ -28,6 +28,8 @@ class ImageLocality : public ScorePlugin {
   // calls must be about the same cluster.
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
+  // When no node has one of the pod's images.
+  bool ScoresAlike(const PodContext& pod, const ClusterState& cluster) override;
 
  private:
   struct Image {

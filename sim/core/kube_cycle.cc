@@ -280,46 +280,48 @@ void KubeCycle::ListNodes(Attempt* a) {
                    : NodesToFind(a->profile->percentage_of_nodes(), a->nodes.size());
 }
 
-inline void KubeCycle::Visit(Attempt* a, NodeId node, ReasonIndex verdict, uint32_t status) {
-  if (verdict != kFits) {
-    a->rejected.push_back({node, verdict, status});
-  } else if (a->feasible.size() == a->to_find) {
-    a->stopped = true;
-  } else {
-    a->feasible.push_back(node);
-  }
-}
-
-// The verdicts of the nodes in `chunk`, where they do not follow from single nodes alone.
+// The verdicts of the nodes in `chunk`, where they do not follow from single nodes alone. Plain
+// pointers: these are inner loops.
 void KubeCycle::JudgeChunk(Attempt* a) {
   VerdictCache& cache = a->state->cache;
-  cache.AskVerdicts(*a->pod, a->chunk, a->column);
   const size_t n = a->chunk.size();
   a->verdicts.resize(n);
-  a->verdict_status.assign(n, 0);
-  for (size_t i = 0; i < n; ++i) a->verdicts[i] = a->column->verdict[a->chunk[i].value()];
+  const NodeId* const chunk = a->chunk.data();
+  ReasonIndex* const verdicts = a->verdicts.data();
+  const ReasonIndex* const known = a->column->verdict.data();
+  const auto look_up = [&] {
+    bool all_known = true;
+    for (size_t i = 0; i < n; ++i) {
+      verdicts[i] = known[chunk[i].value()];
+      all_known &= verdicts[i] != kUnknown;
+    }
+    return all_known;
+  };
+  if (!look_up()) {
+    cache.AskVerdicts(*a->pod, a->chunk, a->column);
+    look_up();
+  }
   const uint64_t asked = cache.cluster_filters() & ~a->skipped_filters;
   const std::vector<Profile::FilterEntry>& filters = a->profile->filters();
+  a->asked_verdicts.resize(n);
+  ReasonIndex* const answers = a->asked_verdicts.data();
+  const uint8_t* const filter_of = cache.filter_of();
   for (size_t f = 0; asked >> f != 0; ++f) {
     if ((asked >> f & 1) == 0) continue;
-    a->asked.clear();
-    a->asked_places.clear();
+    // A node that an earlier filter rejects is not asked about: it has an answer.
+    for (size_t i = 0; i < n; ++i) answers[i] = filter_of[verdicts[i]] > f ? kFits : kUnknown;
+    filters[f].plugin->Filter(*a->pod, *cluster_, a->chunk, absl::MakeSpan(a->asked_verdicts));
+    const ReasonIndex base = filters[f].reason_base;
     for (size_t i = 0; i < n; ++i) {
-      if (cache.filter_of(a->verdicts[i]) <= f) continue;
-      a->asked.push_back(a->chunk[i]);
-      a->asked_places.push_back(i);
-    }
-    if (a->asked.empty()) continue;
-    a->asked_verdicts.assign(a->asked.size(), kFits);
-    filters[f].plugin->Filter(*a->pod, *cluster_, a->asked, absl::MakeSpan(a->asked_verdicts));
-    for (size_t i = 0; i < a->asked.size(); ++i) {
-      if (a->asked_verdicts[i] == kFits) continue;
-      a->verdicts[a->asked_places[i]] =
-          static_cast<ReasonIndex>(filters[f].reason_base + a->asked_verdicts[i]);
+      const ReasonIndex answer = answers[i];
+      const bool rejects = answer != kFits && answer != kUnknown;
+      verdicts[i] = rejects ? static_cast<ReasonIndex>(base + answer) : verdicts[i];
     }
   }
   const bool any_nominated = !nominator_->empty();
+  a->verdict_status.clear();
   if (!any_nominated && !a->restricts) return;
+  a->verdict_status.resize(n);
   for (size_t i = 0; i < n; ++i) {
     const NodeId node = a->chunk[i];
     if (any_nominated && a->Filters(cluster_, nominator_).HasNominees(node)) {
@@ -336,6 +338,29 @@ void KubeCycle::JudgeChunk(Attempt* a) {
   }
 }
 
+// The nodes of the chunk, with their verdicts.
+void KubeCycle::VisitChunk(Attempt* a) {
+  const size_t room = a->to_find - a->feasible.size();
+  if (a->found.size() < a->to_find) a->found.resize(a->to_find);
+  const size_t n = a->chunk.size();
+  const NodeId* const chunk = a->chunk.data();
+  const ReasonIndex* const verdicts = a->verdicts.data();
+  NodeId* const out = a->found.data();
+  size_t found = 0;
+  for (size_t i = 0; i < n; ++i) {
+    if (verdicts[i] != kFits) {
+      const uint32_t status = a->verdict_status.empty() ? 0 : a->verdict_status[i];
+      a->rejected.push_back({chunk[i], verdicts[i], status});
+    } else if (found == room) {
+      a->stopped = true;
+      break;
+    } else {
+      out[found++] = chunk[i];
+    }
+  }
+  a->feasible.insert(a->feasible.end(), out, out + found);
+}
+
 // The nodes from `place` on, as far as single nodes decide: `count` of them, or up to the first
 // that nobody was asked about yet. Returns how many. Plain pointers: this is the innermost loop.
 size_t KubeCycle::VisitKnown(Attempt* a, size_t place, size_t count) {
@@ -348,20 +373,29 @@ size_t KubeCycle::VisitKnown(Attempt* a, size_t place, size_t count) {
   NodeId* const out = a->found.data();
   size_t found = 0;
   size_t visited = 0;
-  for (; visited < count; ++visited) {
+  while (visited < count) {
+    // Mostly, one node after the other fits.
+    const size_t most = std::min({count - visited, n - place, room - found});
+    size_t run = 0;
+    for (; run < most; ++run) {
+      const NodeId node = nodes[place + run];
+      if (known[node.value()] != kFits) break;
+      out[found + run] = node;
+    }
+    found += run;
+    visited += run;
+    place = place + run == n ? 0 : place + run;
+    if (visited == count) break;
     const NodeId node = nodes[place];
     const ReasonIndex verdict = known[node.value()];
+    if (verdict == kUnknown) break;
     if (verdict == kFits) {
-      if (found == room) {
-        a->stopped = true;
-        break;
-      }
-      out[found++] = node;
-    } else if (verdict == kUnknown) {
+      if (found < room) continue;
+      a->stopped = true;
       break;
-    } else {
-      a->rejected.push_back({node, verdict, 0});
     }
+    a->rejected.push_back({node, verdict, 0});
+    ++visited;
     if (++place == n) place = 0;
   }
   a->feasible.insert(a->feasible.end(), out, out + found);
@@ -386,21 +420,26 @@ void KubeCycle::Search(Attempt* a) {
     const size_t wanted = a->to_find + 1 - a->feasible.size();
     const size_t count = std::min(n - done, std::clamp(wanted, kSmallestChunk, kLargestChunk));
     a->chunk.clear();
-    for (size_t i = 0; i < count; ++i) {
-      const NodeId node = a->nodes[place];
+    if (single) {
       // Single changed nodes lie far apart; in a new column, all are unknown.
-      if (single && a->column->verdict[node.value()] != kUnknown) break;
-      a->chunk.push_back(node);
-      if (++place == n) place = 0;
+      for (size_t i = 0; i < count; ++i) {
+        const NodeId node = a->nodes[place];
+        if (a->column->verdict[node.value()] != kUnknown) break;
+        a->chunk.push_back(node);
+        if (++place == n) place = 0;
+      }
+    } else {
+      const NodeId* const nodes = a->nodes.data();
+      const size_t to_end = std::min(count, n - place);
+      a->chunk.insert(a->chunk.end(), nodes + place, nodes + place + to_end);
+      a->chunk.insert(a->chunk.end(), nodes, nodes + (count - to_end));
     }
     if (single) {
       cache.AskVerdicts(*a->pod, a->chunk, a->column);
       continue;
     }
     JudgeChunk(a);
-    for (size_t i = 0; i < count && !a->stopped; ++i) {
-      Visit(a, a->chunk[i], a->verdicts[i], a->verdict_status[i]);
-    }
+    VisitChunk(a);
     done += count;
   }
 }
@@ -564,13 +603,15 @@ void KubeCycle::SumScores(Attempt* a) {
     for (const size_t i : a->asked_places) totals[i] = sums[nodes[i].value()];
   }
   const uint64_t remembered = cache.remembered_scores();
-  const uint64_t left = ~a->skipped_scores & (normalised | ~remembered);
+  // What is the same for all nodes decides nothing.
+  const uint64_t left = ~a->skipped_scores & ((normalised & a->column->mixed_scores) | ~remembered);
   for (size_t p = 0; p < entries.size(); ++p) {
     if ((left >> p & 1) == 0) continue;
     if ((remembered >> p & 1) != 0) {
       const int64_t* const raw = a->column->raw[p].data();
       for (size_t i = 0; i < n; ++i) scores[i] = raw[nodes[i].value()];
     } else {
+      if (entries[p].plugin->ScoresAlike(*a->pod, *cluster_)) continue;
       entries[p].plugin->Score(*a->pod, *cluster_, a->feasible, absl::MakeSpan(a->scores));
     }
     if ((normalised >> p & 1) != 0) {
@@ -730,7 +771,7 @@ uint64_t KubeCycle::RejectorsOf(const Attempt& a) {
   const std::vector<Profile::FilterEntry>& filters = a.profile->filters();
   for (size_t reason = 1; reason < kUnknown; ++reason) {
     if (!seen[reason]) continue;
-    const size_t f = a.state->cache.filter_of(static_cast<ReasonIndex>(reason));
+    const size_t f = a.state->cache.filter_of()[reason];
     DRASIM_CHECK_LT(f, filters.size());
     add(filters[f].plugin);
   }

@@ -179,7 +179,7 @@ class KubeCycle {
   void AddExtenderScores(Attempt* a);
   static size_t VisitKnown(Attempt* a, size_t place, size_t count);
   void JudgeChunk(Attempt* a);
-  static void Visit(Attempt* a, NodeId node, ReasonIndex verdict, uint32_t status);
+  static void VisitChunk(Attempt* a);
   static void CountNominatedNode(Attempt* a);
   static void TellFeasible(Attempt* a);
   bool PickNode(Attempt* a);

@@ -21,7 +21,7 @@ VerdictCache::VerdictCache(const Profile* profile, const ClusterState* cluster, 
   for (size_t f = 0; f < filters.size(); ++f) {
     if (filters[f].plugin->filter_reach() == Reach::kCluster) cluster_filters_ |= uint64_t{1} << f;
     for (size_t r = 1; r <= filters[f].reason_count; ++r) {
-      filter_of_[filters[f].reason_base + r] = f;
+      filter_of_[filters[f].reason_base + r] = static_cast<uint8_t>(f);
     }
   }
   const std::vector<Profile::ScoreEntry>& scores = profile_->scores();
@@ -65,14 +65,21 @@ VerdictCache::Column& VerdictCache::Slot(ShapeId shape) {
     live_.push_back(local);
     slot = std::make_unique<Column>();
     slot->raw.resize(profile_->scores().size());
+    slot->first_raw.resize(profile_->scores().size());
     slot->cursor = cluster_->change_count();
   }
   return *slot;
 }
 
-void VerdictCache::Forget(Column* column) const {
+void VerdictCache::Forget(Column* column) {
   std::fill(column->verdict.begin(), column->verdict.end(), kUnknown);
+  ForgetScores(column);
+}
+
+void VerdictCache::ForgetScores(Column* column) {
   std::fill(column->sum.begin(), column->sum.end(), kNoScore);
+  column->mixed_scores = 0;
+  column->known_scores = 0;
 }
 
 VerdictCache::Column& VerdictCache::Find(const PodContext& pod, uint64_t skipped) {
@@ -123,7 +130,7 @@ void VerdictCache::ExpectScores(uint64_t skipped, uint64_t normalised, Column* c
   skipped &= remembered_scores_;
   normalised &= remembered_scores_;
   if (skipped != column->skipped_scores || normalised != column->normalised_scores) {
-    std::fill(column->sum.begin(), column->sum.end(), kNoScore);
+    ForgetScores(column);
     column->skipped_scores = skipped;
     column->normalised_scores = normalised;
   }
@@ -144,6 +151,11 @@ void VerdictCache::AskScores(const PodContext& pod, absl::Span<const NodeId> nod
     entries[p].plugin->Score(pod, *cluster_, nodes, absl::MakeSpan(scores_));
     if ((column->normalised_scores >> p & 1) != 0) {
       for (size_t i = 0; i < nodes.size(); ++i) column->raw[p][nodes[i].value()] = scores_[i];
+      const uint64_t bit = uint64_t{1} << p;
+      if ((column->known_scores & bit) == 0) column->first_raw[p] = scores_[0];
+      column->known_scores |= bit;
+      const auto differs = [&](int64_t score) { return score != column->first_raw[p]; };
+      if (std::any_of(scores_.begin(), scores_.end(), differs)) column->mixed_scores |= bit;
     } else {
       for (size_t i = 0; i < nodes.size(); ++i) {
         column->sum[nodes[i].value()] += scores_[i] * entries[p].weight;

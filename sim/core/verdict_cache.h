@@ -25,7 +25,7 @@ class VerdictCache {
   // A verdict, or a score, that has to be asked for.
   static constexpr ReasonIndex kUnknown = 255;
   static constexpr int64_t kNoScore = std::numeric_limits<int64_t>::min();
-  static constexpr size_t kNoFilter = 64;
+  static constexpr uint8_t kNoFilter = 64;
 
   struct Column {
     // By node: the reason of the first filter of Reach::kNode that rejects it, in the profile's
@@ -35,6 +35,10 @@ class VerdictCache {
     std::vector<int64_t> sum;
     // By score plugin and node; empty for those in `sum`, and those that are not remembered.
     std::vector<std::vector<int64_t>> raw;
+    // Plugins of `raw` that have given nodes different scores.
+    uint64_t mixed_scores = 0;
+    uint64_t known_scores = 0;       // plugins of `raw` that have been asked
+    std::vector<int64_t> first_raw;  // by score plugin: the first answer
 
     uint64_t cursor = 0;  // change_count() up to which it is fresh
     uint64_t used = 0;    // number of the attempt that used it last
@@ -64,14 +68,15 @@ class VerdictCache {
   uint64_t remembered_scores() const { return remembered_scores_; }
   // Filters that are not.
   uint64_t cluster_filters() const { return cluster_filters_; }
-  // The place of the filter that gives the reason; kNoFilter for kFits.
-  size_t filter_of(ReasonIndex reason) const { return filter_of_[reason]; }
+  // By reason: the place of the filter that gives it; kNoFilter for kFits.
+  const uint8_t* filter_of() const { return filter_of_.data(); }
 
   size_t columns() const { return live_.size(); }
 
  private:
   Column& Slot(ShapeId shape);
-  void Forget(Column* column) const;
+  static void Forget(Column* column);
+  static void ForgetScores(Column* column);
   void DropOldest();
   size_t ColumnBytes() const;
 
@@ -81,7 +86,7 @@ class VerdictCache {
   const size_t most_bytes_;
   uint64_t remembered_scores_ = 0;
   uint64_t cluster_filters_ = 0;
-  std::vector<size_t> filter_of_;  // by reason
+  std::vector<uint8_t> filter_of_;  // by reason
 
   ShapeTable locals_;                           // shapes as filters of Reach::kNode see them
   std::vector<ShapeId> local_of_;               // by ShapeId; invalid: not looked at yet

@@ -671,7 +671,7 @@ TEST(VerdictCacheTest, ForgetsWhatChanged) {
   EXPECT_EQ(column.verdict[0], kFits);
   EXPECT_EQ(column.verdict[1], VerdictCache::kUnknown);
   cache.AskVerdicts(pod, nodes, &column);
-  EXPECT_EQ(cache.filter_of(column.verdict[1]), 2u);
+  EXPECT_EQ(cache.filter_of()[column.verdict[1]], 2u);
 }
 
 bool SameResult(const AttemptResult& a, const AttemptResult& b) {
