@@ -16,7 +16,7 @@ constexpr int64_t kSummerBegin = 1'489'284'000;  // 2017-03-12 02:00:00
 constexpr int64_t kSummerEnd = 1'509'847'200;    // 2017-11-05 02:00:00
 
 // An absent text is shown as nothing between the quotes.
-std::string Quoted(const std::optional<std::string>& text) {
+std::string QuotedOr(const std::optional<std::string>& text) {
   return absl::StrCat("'", text.has_value() ? ShownText(*text) : "", "'");
 }
 
@@ -64,7 +64,7 @@ bool PhillyJobMaker::Make(const PhillyJob& raw, JobArrival* job) {
   if (!names_.Insert(job->name)) {
     return Bad(
         raw, "duplicate name", "jobid",
-        absl::StrCat("found ", Quoted(raw.name), ", expected a name that no earlier job has"));
+        absl::StrCat("found ", QuotedOr(raw.name), ", expected a name that no earlier job has"));
   }
   Split(gpus, job);
   return true;
@@ -73,8 +73,9 @@ bool PhillyJobMaker::Make(const PhillyJob& raw, JobArrival* job) {
 bool PhillyJobMaker::ReadStatus(const PhillyJob& raw, JobArrival* job) {
   job->fails = raw.status == "Failed";
   if (job->fails || raw.status == "Pass" || raw.status == "Killed") return true;
-  return Bad(raw, "unknown status", "status",
-             absl::StrCat("found ", Quoted(raw.status), ", expected one of Pass, Killed, Failed"));
+  return Bad(
+      raw, "unknown status", "status",
+      absl::StrCat("found ", QuotedOr(raw.status), ", expected one of Pass, Killed, Failed"));
 }
 
 bool PhillyJobMaker::ReadTimes(const PhillyJob& raw, JobArrival* job) {
@@ -85,7 +86,7 @@ bool PhillyJobMaker::ReadTimes(const PhillyJob& raw, JobArrival* job) {
   int64_t submitted_ns = 0;
   if (!ShiftTime(submitted_s * kSecondNs, time_offset_ns_, &submitted_ns)) {
     return Bad(raw, "time out of range", "submitted_time",
-               absl::StrCat("found ", Quoted(raw.submitted),
+               absl::StrCat("found ", QuotedOr(raw.submitted),
                             ", expected a time that the offset leaves between 0 and 126 years"));
   }
   job->time = SimTime(submitted_ns);
@@ -112,13 +113,13 @@ bool PhillyJobMaker::ReadAttempt(const PhillyJob& raw, size_t i, JobArrival* job
   if (has_end && !ReadTime(raw, attempt.end, end_field, &end_s)) return false;
   if (has_start && start_s < latest_end_s_) {
     return Bad(raw, "attempts overlap", start_field,
-               absl::StrCat("found ", Quoted(attempt.start),
+               absl::StrCat("found ", QuotedOr(attempt.start),
                             ", expected a time not before the end of an earlier attempt"));
   }
   if (has_start && has_end && end_s < start_s) {
-    return Bad(
-        raw, "end before start", end_field,
-        absl::StrCat("found ", Quoted(attempt.end), ", expected a time not before ", start_field));
+    return Bad(raw, "end before start", end_field,
+               absl::StrCat("found ", QuotedOr(attempt.end), ", expected a time not before ",
+                            start_field));
   }
   if (has_end) latest_end_s_ = std::max(latest_end_s_, end_s);
   if (has_start && has_end) {
@@ -144,7 +145,7 @@ bool PhillyJobMaker::ReadTime(const PhillyJob& raw, const std::optional<std::str
   if (!text.has_value() || !ParsePhillyTime(*text, latest_s_, unix_s)) {
     return Bad(
         raw, "not a time", field,
-        absl::StrCat("found ", Quoted(text), ", expected a time such as '2017-10-03 05:48:00'"));
+        absl::StrCat("found ", QuotedOr(text), ", expected a time such as '2017-10-03 05:48:00'"));
   }
   latest_s_ = std::max(latest_s_, *unix_s);
   return true;
@@ -207,7 +208,7 @@ void PhillyJobMaker::Warn(const PhillyJob& raw, absl::string_view kind, absl::st
 }
 
 std::string PhillyJobMaker::Where(const PhillyJob& raw) const {
-  return absl::StrCat(Place(raw.at), "job ", Quoted(raw.name));
+  return absl::StrCat(Place(raw.at), "job ", QuotedOr(raw.name));
 }
 
 }  // namespace drasim

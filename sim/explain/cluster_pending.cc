@@ -13,7 +13,7 @@
 namespace drasim {
 namespace {
 
-constexpr size_t kMostExamples = 3;
+constexpr size_t kExamplesOfGroup = 3;
 
 std::vector<std::string> WaitsOf(const ClusterExplanation& explanation) {
   std::vector<std::string> waits;
@@ -160,7 +160,7 @@ PendingReport GroupPending(const ClusterDump& dump, ClusterRules* rules,
     }
     PendingGroup& group = report.groups[place];
     ++group.pods;
-    if (group.examples.size() < kMostExamples) group.examples.push_back(pod.key);
+    if (group.examples.size() < kExamplesOfGroup) group.examples.push_back(pod.key);
   }
   std::stable_sort(report.groups.begin(), report.groups.end(),
                    [](const PendingGroup& a, const PendingGroup& b) { return a.pods > b.pods; });

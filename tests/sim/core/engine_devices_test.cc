@@ -206,8 +206,9 @@ class AgentRig {
     parts->placer->set_amounts_may_grow(true);
     if (s.queue != "loss") return;
     parts->make_dispatcher = [p = *parts](JobControl* control) -> std::unique_ptr<Dispatcher> {
-      return std::make_unique<LossDispatcher>(DispatchParts{
-          p.cluster, p.jobs, p.placer, p.cycle, p.profile, p.summaries, p.quotas, control});
+      return std::make_unique<LossDispatcher>(DispatchParts{p.cluster, p.jobs, p.placer, p.cycle,
+                                                            nullptr, p.profile, p.summaries,
+                                                            p.quotas, control});
     };
   }
 
