@@ -103,8 +103,8 @@ std::vector<Command> MakeCommands() {
        "LEDGER --pod NAMESPACE/NAME | --cluster FILE... [--pod NAMESPACE/NAME]",
        "LEDGER is a run's ledger or its folder; the run is simulated again, so its inputs must be "
        "there.\n"
-       "--cluster takes what `kubectl get nodes,pods,resourceclaims,... -A -o yaml` printed; without\n"
-       "--pod it answers for all pending pods.\n",
+       "--cluster takes what `kubectl get nodes,pods,resourceclaims,... -A -o yaml` printed;\n"
+       "without --pod it answers for all pending pods.\n",
        {{"pod", "", "NAMESPACE/NAME",
          "the pod, or a gang; without a slash in the namespace default"},
         {"at", "", "TIME", "how it stood then, such as 1h30m (default: the end of the run)"},

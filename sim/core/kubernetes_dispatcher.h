@@ -83,7 +83,7 @@ class KubernetesDispatcher : public Dispatcher {
   DispatchParts parts_;
   KubernetesQueue queue_;
   std::vector<uint32_t> registered_;  // events, beside the profile's requeues()
-  absl::btree_set<JobId> held_;  // admitted, but PreEnqueue has not let them in yet
+  absl::btree_set<JobId> held_;       // admitted, but PreEnqueue has not let them in yet
   Random offsets_;
   std::vector<uint64_t> rejectors_;       // by summary; 0: not looked up
   std::vector<std::deque<JobId>> gated_;  // by tenant: over quota, in order of submission

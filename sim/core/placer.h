@@ -27,6 +27,7 @@
 #include "model/record.h"
 #include "policies/framework/profile.h"
 #include "sim/core/attempt_result.h"
+#include "sim/core/placement_failure.h"
 #include "sim/core/scheduling_cycle.h"
 
 namespace drasim {
@@ -39,14 +40,7 @@ class Placer {
   Placer(const Profile* profile, ClusterState* cluster, const JobTable* jobs,
          SchedulingCycle* cycle, VerdictSummaryTable* summaries, bool remember);
 
-  struct Failure {
-    PodId pod;           // the one that found no place
-    PodId first_pod;     // of its job
-    SummaryId why;       // how many nodes rejected it for which reason
-    bool known = false;  // nothing has changed since the same attempt failed
-    bool nodes_looked_at =
-        false;  // the cycle's verdicts for the pod's shape are those of the attempt
-  };
+  using Failure = PlacementFailure;
 
   // Assumes every pod of the waiting job and returns nothing, or changes nothing and says why.
   // `now` is for plugins. O(pods x decision).

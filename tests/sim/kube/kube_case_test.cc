@@ -146,8 +146,8 @@ TEST(KubeCaseTest, AmountsBeyondReasonAreAnswered) {
 
 TEST(KubeCaseTest, AfterAnErrorOnlyWhatAnyPluginAwaitsWakesOthers) {
   const std::string preferred =
-      R"("affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,)"
-      R"("preference":{"matchExpressions":[{"key":"k","operator":"Gt","values":["-1"]}]}}]}},)";
+      R"("affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{)"
+      R"("weight":1,"preference":{"matchExpressions":[{"key":"k","operator":"Gt","values":["-1"]}]}}]}},)";
   const std::string resident = OddPod("x", "0", R"("nodeName":"a",)");
   const proto::kube::KubeAnswer answer = AnswerOfCase(
       R"({"nodes":[)" + OddNode("a", "1") + "," + OddNode("b", "1") + R"(],"pods":[)" + resident +

@@ -163,7 +163,7 @@ TEST(KubeSchedulerTest, TheCacheChangesNoDecision) {
     const bool replay = absl::StartsWith(rest, "mode");
     const std::string yaml = absl::StrCat(
         "cluster: {nodes: ", replay ? "12" : "150", "}\n", "workload: {generated: {pods: ",
-        replay ? "200, interarrival: exponential(mean=5), run_time: lognormal(median=400,sigma=1)"
+        replay ? "200, interarrival: exponential(mean=5), run_time: 'lognormal(median=400,sigma=1)'"
                : "900",
         "}}\n", rest);
     proto::Scenario scenario = ScenarioOf(yaml);
