@@ -174,18 +174,18 @@ class RunJob::Impl {
     const std::lock_guard<std::mutex> lock(mutex_);
     paused_ = false;
     attention_ = false;
-    changed_.notify_all();
+    LeavePause();
   }
   void Step(uint64_t records) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!paused_) return;
     steps_ += records;
-    changed_.notify_all();
+    if (steps_ > 0) LeavePause();
   }
   void Cancel() {
     const std::lock_guard<std::mutex> lock(mutex_);
     stop_ = true;
-    changed_.notify_all();
+    LeavePause();
   }
   void Settle() {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -329,13 +329,6 @@ class RunJob::Impl {
     Clock::time_point next_;
   };
 
-  void SetState(JobState state) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      progress_.state = state;
-    }
-    Tell();
-  }
   void Tell() {
     if (on_change_) on_change_();
   }
@@ -347,6 +340,13 @@ class RunJob::Impl {
       overview_ = std::move(overview);
     }
     Tell();
+  }
+
+  // With the lock. Not left to the worker, which may wake up late: whoever resumed a run and then
+  // looks at it would take it for one that stands still.
+  void LeavePause() {
+    if (progress_.state == JobState::kPaused) progress_.state = JobState::kRunning;
+    changed_.notify_all();
   }
 
   // A paused run has made a record.
@@ -361,12 +361,18 @@ class RunJob::Impl {
       if (!holds()) return;
     }
     follower->Publish();
-    SetState(JobState::kPaused);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!holds()) return;
+      progress_.state = JobState::kPaused;
+    }
+    Tell();
     {
       std::unique_lock<std::mutex> lock(mutex_);
       changed_.wait(lock, [&holds] { return !holds(); });
+      progress_.state = JobState::kRunning;
     }
-    SetState(JobState::kRunning);
+    Tell();
   }
 
   void Work() {

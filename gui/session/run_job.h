@@ -85,6 +85,7 @@ class RunJob {
   std::shared_ptr<const RunOverview> overview() const;
 
   void Pause();
+  // At once out of JobState::kPaused, as Step: Settle may follow.
   void Resume();
   // Lets a paused run make so many more records.
   void Step(uint64_t records);

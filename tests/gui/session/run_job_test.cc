@@ -125,6 +125,7 @@ TEST_F(RunJobTest, StepsMakeExactlySoManyRecords) {
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_EQ(job->progress().records, 7u);
   job->Resume();
+  EXPECT_NE(job->progress().state, JobState::kPaused) << "before the worker has woken up";
   job->Settle();
   EXPECT_EQ(job->progress().state, JobState::kDone);
   EXPECT_EQ(dir_.Read("out/ledger"), PlainLedger("plain", {}));
