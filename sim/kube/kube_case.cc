@@ -72,14 +72,7 @@ class CaseRun {
 };
 
 absl::Status CaseRun::Build() {
-  for (const proto::kube::Node& node : given_.nodes()) {
-    // An event may add a node again, which updates it; a list may not.
-    if (world_.cluster().FindNode(node.metadata().name()).valid()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "nodes: '", node.metadata().name(), "' is there twice, expected a name for each node"));
-    }
-    RETURN_IF_ERROR(world_.AddNode(node));
-  }
+  for (const proto::kube::Node& node : given_.nodes()) RETURN_IF_ERROR(world_.AddNode(node));
   world_.SetObjects(ClusterObjectsOf(given_));
   for (const proto::kube::Pod& pod : given_.pods()) {
     RETURN_IF_ERROR(world_.AddPod(Admitted(pod)).status());
