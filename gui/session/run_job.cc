@@ -127,6 +127,32 @@ absl::Status CheckInputs(const RunSpec& spec) {
 
 }  // namespace
 
+std::string ChangesText(const RunJobSpec& spec) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : spec.changes) {
+    const size_t last = key.rfind('.');
+    const size_t before = last == std::string::npos || last == 0 ? last : key.rfind('.', last - 1);
+    parts.push_back(
+        absl::StrCat(before == std::string::npos ? key : key.substr(before + 1), "=", value));
+  }
+  for (const NodeEventChange& event : spec.node_events) {
+    absl::string_view what;
+    switch (event.kind) {
+      case NodeEventChange::Kind::kFail:
+        what = " fails at ";
+        break;
+      case NodeEventChange::Kind::kDrain:
+        what = " is drained at ";
+        break;
+      case NodeEventChange::Kind::kAdd:
+        what = " once more at ";
+        break;
+    }
+    parts.push_back(absl::StrCat(event.node, what, view::TimeText(event.at)));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
 absl::Status CheckRun(const RunJobSpec& spec) {
   ASSIGN_OR_RETURN(const GivenScenario given, ChangedScenario(spec));
   ASSIGN_OR_RETURN(const RunSpec run, ResolveGiven(given));
