@@ -31,10 +31,10 @@ void Serve(Plugin* plugin, bool first, std::vector<Point*>* list) {
 }
 
 absl::Status CheckWeight(const ScoreChoice& choice) {
-  if (choice.weight >= 0 && choice.weight <= kMostScoreWeight) return absl::OkStatus();
+  if (choice.weight >= 0 && choice.weight <= 1'000'000) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("plugin '", choice.plugin, "': weight ",
-                                                 choice.weight, " is not a whole number from 0 to ",
-                                                 kMostScoreWeight));
+                                                 choice.weight,
+                                                 " is not a whole number from 0 to 1000000"));
 }
 
 int64_t WeightOf(const ScoreChoice& choice) { return choice.weight == 0 ? 1 : choice.weight; }

@@ -66,9 +66,6 @@ struct QueueEntry {
   QueueFactory factory;
 };
 
-// Of a score plugin: weighted sums of scores stay far from the ends of int64.
-inline constexpr int64_t kMostScoreWeight = 1'000'000;
-
 struct ScoreChoice {
   std::string plugin;
   int64_t weight = 1;

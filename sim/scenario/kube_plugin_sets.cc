@@ -90,6 +90,8 @@ std::optional<PointSet> PointsOf(const std::string& name, const Registry& regist
 }
 
 constexpr absl::string_view kMultiPoint = "multiPoint";
+// As Profile takes it.
+constexpr int64_t kMostScoreWeight = 1'000'000;
 
 bool Contains(const std::vector<std::string>& names, absl::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
