@@ -75,7 +75,7 @@ struct PluginSetProblem {
 
 // Fills the lists of a profile whose scheduler_name is set. Plugins are those of Kubernetes and of
 // `registry`. A problem is a plugin that is unknown, lacks a point where it is enabled or is
-// enabled twice, a weight of a score that is not from 0 (counted as 1) to kMostScoreWeight, no bind
+// enabled twice, a weight of a score that is not from 0 (counted as 1) to 1,000,000, no bind
 // plugin, or another number of queue sort plugins than one.
 std::optional<PluginSetProblem> ExpandPluginSets(const PluginSets& sets, const Registry& registry,
                                                  ProfileSpec* spec);
