@@ -448,7 +448,7 @@ TEST(ReadDumpTest, Warnings) {
   ASSERT_EQ(ends.size(), 3u);
   EXPECT_EQ(ends[0],
             "dump.yaml:8: 1 object of the kind Workload of scheduling.k8s.io/v1alpha1 is not read");
-  EXPECT_EQ(ends[1], "dump.yaml:4:50: spec.containers: found none, expected at least one container");
+  EXPECT_EQ(ends[1], "dump.yaml:4:99: spec.containers: found none, expected at least one container");
   EXPECT_TRUE(absl::StartsWith(ends[2], "dump.yaml:6: Pod default/p stands at ")) << ends[2];
   EXPECT_TRUE(absl::EndsWith(ends[2], "dump.yaml:4, too; this one is left out")) << ends[2];
 }
