@@ -128,7 +128,7 @@ std::vector<Command> MakeCommands() {
         text_format},
        ReportCommand},
       {"validate",
-       "check scenario and mapping files without running them",
+       "check scenario, mapping and kube-scheduler configuration files",
        "FILE...",
        "",
        {text_format},

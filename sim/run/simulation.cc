@@ -39,8 +39,6 @@ namespace drasim {
 
 namespace {
 
-constexpr size_t kMaxKubeConfigBytes = 16u << 20;
-
 // Multiplies the nodes. Changes of a node in the trace apply to its copies, too.
 absl::Status ScaleNodeInput(double scale, NodeInput* input) {
   std::vector<NodeSpec>& nodes = input->nodes;
@@ -87,9 +85,7 @@ absl::Status Simulation::ReadKubeScheduler() {
   if (!scheduler.kube.has_value()) return absl::OkStatus();
   KubeConfig config = DefaultKubeConfig();
   if (const std::string& file = scheduler.kube->config; !file.empty()) {
-    ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(file));
-    ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxKubeConfigBytes));
-    ASSIGN_OR_RETURN(config, ReadKubeConfig(text, file));
+    ASSIGN_OR_RETURN(config, ReadKubeConfigFile(file));
     scheduler.kubernetes.initial_backoff = config.initial_backoff;
     scheduler.kubernetes.max_backoff = config.max_backoff;
   }
