@@ -22,6 +22,7 @@
 #include "sim/core/job_control.h"
 #include "sim/core/nominator.h"
 #include "sim/core/placer.h"
+#include "sim/core/profiles.h"
 #include "sim/core/quotas.h"
 
 namespace drasim {
@@ -35,6 +36,7 @@ struct DispatchParts {
   // The nominations that the placer's KubeCycle heeds; null: SchedulingCycle decides.
   Nominator* nominator = nullptr;
   Profile* profile = nullptr;
+  const Profiles* profiles = nullptr;  // null: `profile` alone, which is the first else
   const VerdictSummaryTable* summaries = nullptr;
   const Quotas* quotas = nullptr;
   JobControl* control = nullptr;
