@@ -497,9 +497,9 @@ absl::StatusOr<KubeConfig> ReadKubeConfig(absl::string_view text, absl::string_v
 }
 
 absl::StatusOr<KubeConfig> ReadKubeConfigFile(const std::string& path) {
-  constexpr size_t kMaxBytes = size_t{16} << 20;
+  constexpr size_t kConfigBytes = size_t{16} << 20;
   ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
-  ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxBytes));
+  ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kConfigBytes));
   return ReadKubeConfig(text, source->name());
 }
 
