@@ -31,6 +31,7 @@ namespace {
 namespace kube = ::drasim::proto::kube;
 
 constexpr char kFit[] = "NodeResourcesFit";
+constexpr size_t kMaxKubeConfigBytes = size_t{16} << 20;
 constexpr int64_t kLongestSeconds = kLongestNs / kSecondNs;
 
 PluginSet SetOf(const kube::SchedulerPluginSet& given) {
@@ -495,9 +496,8 @@ absl::StatusOr<KubeConfig> ReadKubeConfig(absl::string_view text, absl::string_v
 }
 
 absl::StatusOr<KubeConfig> ReadKubeConfigFile(const std::string& path) {
-  constexpr size_t kMaxBytes = size_t{16} << 20;
   ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
-  ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxBytes));
+  ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxKubeConfigBytes));
   return ReadKubeConfig(text, source->name());
 }
 
