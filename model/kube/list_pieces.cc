@@ -100,7 +100,7 @@ void KubeListPieces::FindJsonItems() {
       return;  // more than the list
     } else if (tail > 0 && content == "}") {
       closed = true;
-    } else if (in_items && content.size() < 9) {
+    } else if (in_items && (starts.empty() || content.size() < 9)) {
       return;
     } else if (in_items && content[8] != ' ' && content != "        }," && content != "        }") {
       return;

@@ -515,12 +515,11 @@ class KubeTreeReader {
   // the message as it was.
   bool MergeScalar(const YamlNode& node, const KubePath& path, const FieldDescriptor& field,
                    Format format, Message* message) {
-    const std::string expected = ExpectedFormat(field, format);
-    const auto mismatch = [&](const std::string& what) {
-      Mismatch(node, path, what);
+    const auto mismatch = [&](const std::string& hint = "") {
+      Mismatch(node, path, ExpectedFormat(field, format) + hint);
       return false;
     };
-    if (node.kind != YamlNode::Kind::kScalar) return mismatch(expected);
+    if (node.kind != YamlNode::Kind::kScalar) return mismatch();
     KubeWord word = Resolve(node);
     const bool is_text = word.kind == KubeWordKind::kText || word.kind == KubeWordKind::kTimestamp;
     if (format == proto::kube::FORMAT_QUANTITY) absl::StripAsciiWhitespace(&word.text);
@@ -528,7 +527,7 @@ class KubeTreeReader {
     switch (field.cpp_type()) {
       case FieldDescriptor::CPPTYPE_STRING:
         if (!is_text && format == proto::kube::FORMAT_ANY) {
-          return mismatch(absl::StrCat(expected, ": \"", Shorten(node.text), "\" in quotes"));
+          return mismatch(absl::StrCat(": \"", Shorten(node.text), "\" in quotes"));
         }
         fits = HasFormat(word, is_text, format);
         break;
@@ -545,7 +544,7 @@ class KubeTreeReader {
       default:
         DRASIM_UNREACHABLE("a field of kube.proto has a type that no field of Kubernetes has");
     }
-    if (!fits) return mismatch(expected);
+    if (!fits) return mismatch();
     const absl::Status stored = StoreScalar(word.text, field, message);
     if (!stored.ok()) Error(node, path.Text(), stored.message());
     return stored.ok();

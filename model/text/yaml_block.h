@@ -8,7 +8,7 @@
 #include <deque>
 
 #include "absl/strings/string_view.h"
-#include "model/text/yaml_tree.h"
+#include "model/text/yaml_node.h"
 
 namespace drasim {
 

@@ -4,26 +4,14 @@
 #define DRASIM_MODEL_TEXT_YAML_TREE_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "model/text/yaml_node.h"
 
 namespace drasim {
-
-struct YamlNode {
-  enum class Kind : uint8_t { kNull, kScalar, kSequence, kMapping };
-
-  Kind kind = Kind::kNull;
-  size_t position = 0;  // for YamlTree::Locate and LineOf
-  std::string text;     // of a scalar, without quotes and with escapes resolved
-  // The items of a sequence, or key, value, key, value, ... of a mapping. Owned by the tree. A
-  // value that aliases refer to is the child of several nodes, at its own position.
-  std::vector<const YamlNode*> children;
-};
 
 // Owns the nodes; they live, at the same addresses, as long as the tree or a tree moved from it.
 class YamlTree {

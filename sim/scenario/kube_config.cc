@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -32,6 +31,7 @@ namespace {
 namespace kube = ::drasim::proto::kube;
 
 constexpr char kFit[] = "NodeResourcesFit";
+constexpr size_t kMaxKubeConfigBytes = size_t{16} << 20;
 constexpr int64_t kLongestSeconds = kLongestNs / kSecondNs;
 
 PluginSet SetOf(const kube::SchedulerPluginSet& given) {
@@ -81,9 +81,8 @@ std::string JsonOf(const PluginSet& set) {
 }
 
 bool WasRemoved(absl::string_view plugin) {
-  constexpr absl::string_view kRemoved[] = {"AzureDiskLimits", "CinderLimits", "EBSLimits",
-                                            "GCEPDLimits"};
-  return absl::c_linear_search(kRemoved, plugin);
+  return plugin == "AzureDiskLimits" || plugin == "CinderLimits" || plugin == "EBSLimits" ||
+         plugin == "GCEPDLimits";
 }
 
 // As Go's time.ParseDuration, which has no days; nothing for a text that is no duration.
@@ -497,9 +496,8 @@ absl::StatusOr<KubeConfig> ReadKubeConfig(absl::string_view text, absl::string_v
 }
 
 absl::StatusOr<KubeConfig> ReadKubeConfigFile(const std::string& path) {
-  constexpr size_t kConfigBytes = size_t{16} << 20;
   ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
-  ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kConfigBytes));
+  ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxKubeConfigBytes));
   return ReadKubeConfig(text, source->name());
 }
 

@@ -1,4 +1,5 @@
-// What an explanation of a cluster costs grows with the dump. The bound leaves half of what was seen.
+// What an explanation of a cluster costs grows with the dump. The bound leaves half of what was
+// seen.
 #include <string>
 #include <vector>
 

@@ -174,12 +174,14 @@ TEST(ClusterManifestsTest, BadDumpsSayWhere) {
   EXPECT_EQ(error(PodText("p")),
             "DUMP: found no Node among 1 object(s), expected what `kubectl get nodes,pods -A -o "
             "yaml` prints");
-  EXPECT_EQ(error(NodeText("n1", ", example.com/x: 10E")),
-            "DUMP:5:71: status.allocatable[example.com/x]: found more than can be counted, expected "
-            "at most 9223372036854775807");
-  EXPECT_EQ(error(NodeText("n1", ", nvidia.com/gpu: 65")),
-            "DUMP:5:72: status.allocatable[nvidia.com/gpu]: found 65, expected at most 64 GPUs on a "
-            "node");
+  EXPECT_EQ(
+      error(NodeText("n1", ", example.com/x: 10E")),
+      "DUMP:5:71: status.allocatable[example.com/x]: found more than can be counted, expected "
+      "at most 9223372036854775807");
+  EXPECT_EQ(
+      error(NodeText("n1", ", nvidia.com/gpu: 65")),
+      "DUMP:5:72: status.allocatable[nvidia.com/gpu]: found 65, expected at most 64 GPUs on a "
+      "node");
   const std::string much =
       error(absl::StrCat(NodeText("n1"),
                          "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: "
