@@ -125,6 +125,17 @@ ReasonIndex Profile::ReasonOf(const Plugin* plugin, ReasonIndex local) const {
   return kFits;
 }
 
+Profile::ReasonSource Profile::SourceOf(ReasonIndex reason) const {
+  // Of the plugins whose reasons begin before it, the last.
+  size_t source = plugins_.size();
+  for (size_t i = 0; i < plugins_.size(); ++i) {
+    if (reason_base_[i] >= reason || plugins_[i]->reasons().empty()) continue;
+    if (source == plugins_.size() || reason_base_[i] > reason_base_[source]) source = i;
+  }
+  DRASIM_CHECK(source < plugins_.size());
+  return {plugins_[source]->name(), static_cast<ReasonIndex>(reason - reason_base_[source])};
+}
+
 uint64_t Profile::RejectorsOf(const VerdictSummaryTable::Row& row) const {
   uint64_t mask = 0;
   for (size_t i = 0; i < filters_.size(); ++i) {

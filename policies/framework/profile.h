@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "model/record.h"
 #include "policies/framework/device_allocator.h"
 #include "policies/framework/plugin.h"
@@ -86,6 +87,14 @@ class Profile {
   void AddPlugin(std::unique_ptr<Plugin> plugin, bool first = false);
   // The profile's reason for reason `local` (1-based) of one of its plugins; kFits for kFits.
   ReasonIndex ReasonOf(const Plugin* plugin, ReasonIndex local) const;
+  // The plugin that gives a reason of the profile, by name, and the reason's number there.
+  // REQUIRES: the reason exists. O(plugins).
+  struct ReasonSource {
+    absl::string_view plugin;
+    ReasonIndex local = kFits;
+    bool operator==(const ReasonSource&) const = default;
+  };
+  ReasonSource SourceOf(ReasonIndex reason) const;
   // The filters that gave a summary's reasons: bit i stands for filters()[i] and requeues()[i].
   uint64_t RejectorsOf(const VerdictSummaryTable::Row& row) const;
   // Texts of reason indices 1, 2, ... over all plugins, and their kinds.

@@ -31,24 +31,18 @@ absl::StatusOr<Profiles> Profiles::Make(std::vector<Profile*> profiles, const Sh
   made.shapes_ = shapes;
   if (profiles.size() == 1) return made;
   made.names_.clear();
-  made.reasons_ = profiles.front()->reasons();
-  made.kinds_ = profiles.front()->reason_kinds();
+  std::vector<Profile::ReasonSource> sources;  // of the common reasons
   for (const Profile* profile : profiles) {
     made.names_.push_back(profile->scheduler_name());
     std::vector<ReasonIndex>& common = made.common_.emplace_back();
-    const std::vector<std::string>& own = profile->reasons();
-    for (size_t r = 0; r < own.size(); ++r) {
-      // The first profile may have a text twice, and keeps its numbers.
-      size_t number = profile == profiles.front() ? r : 0;
-      while (number < made.reasons_.size() && (made.reasons_[number] != own[r] ||
-                                               made.kinds_[number] != profile->reason_kinds()[r])) {
-        ++number;
-      }
-      if (number == made.reasons_.size()) {
-        made.reasons_.push_back(own[r]);
-        made.kinds_.push_back(profile->reason_kinds()[r]);
-      }
-      common.push_back(static_cast<ReasonIndex>(number + 1));
+    for (size_t r = 0; r < profile->reasons().size(); ++r) {
+      const Profile::ReasonSource source = profile->SourceOf(static_cast<ReasonIndex>(r + 1));
+      const auto known = std::find(sources.begin(), sources.end(), source);
+      common.push_back(static_cast<ReasonIndex>(known - sources.begin() + 1));
+      if (known != sources.end()) continue;
+      sources.push_back(source);
+      made.reasons_.push_back(profile->reasons()[r]);
+      made.kinds_.push_back(profile->reason_kinds()[r]);
     }
   }
   if (made.reasons_.size() >= kMostCommonReasons) {

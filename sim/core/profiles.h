@@ -6,7 +6,8 @@
 // all pods run under it.
 //
 // Reasons are numbers of a profile. Summaries of failed attempts are shared by all, so each reason
-// has a common number, too: that of the first profile for its own reasons, and for equal ones.
+// has a common number, too: that of the first profile for its own reasons, and for those that a
+// plugin of the same name gives elsewhere.
 #ifndef DRASIM_SIM_CORE_PROFILES_H_
 #define DRASIM_SIM_CORE_PROFILES_H_
 

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/gpu_model_table.h"
@@ -23,8 +22,9 @@ using ::testing::HasSubstr;
 // Rejects nothing, for reasons of its own.
 class NamedFilter : public FilterPlugin {
  public:
-  explicit NamedFilter(std::vector<std::string> texts) : texts_(std::move(texts)) {}
-  absl::string_view name() const override { return "NamedFilter"; }
+  NamedFilter(std::string name, std::vector<std::string> texts)
+      : name_(std::move(name)), texts_(std::move(texts)) {}
+  absl::string_view name() const override { return name_; }
   std::vector<Reason> reasons() const override {
     std::vector<Reason> reasons;
     for (const std::string& text : texts_) reasons.push_back({ReasonKind::kOther, text});
@@ -34,11 +34,17 @@ class NamedFilter : public FilterPlugin {
               absl::Span<ReasonIndex>) const override {}
 
  private:
+  std::string name_;
   std::vector<std::string> texts_;
 };
 
+struct FilterTexts {
+  std::string plugin;
+  std::vector<std::string> texts;
+};
+
 std::unique_ptr<Profile> ProfileOfTexts(const std::string& name,
-                                        const std::vector<std::vector<std::string>>& filters) {
+                                        const std::vector<FilterTexts>& filters) {
   ProfileSpec spec;
   spec.scheduler_name = name;
   spec.queue_sort = "PrioritySort";
@@ -47,7 +53,9 @@ std::unique_ptr<Profile> ProfileOfTexts(const std::string& name,
   absl::StatusOr<Profile> made = Profile::MakeKube(registry, spec, PolicyContext());
   EXPECT_TRUE(made.ok()) << made.status();
   auto profile = std::make_unique<Profile>(*std::move(made));
-  for (const auto& texts : filters) profile->AddPlugin(std::make_unique<NamedFilter>(texts));
+  for (const FilterTexts& filter : filters) {
+    profile->AddPlugin(std::make_unique<NamedFilter>(filter.plugin, filter.texts));
+  }
   return profile;
 }
 
@@ -82,11 +90,14 @@ TEST(ProfilesTest, ShapesChoose) {
   EXPECT_EQ(only.Of(shape_of("a")), b.get());
 }
 
+// By plugin and number, whatever the texts.
 TEST(ProfilesTest, EqualReasonsHaveOneNumber) {
   GpuModelTable models;
   ShapeTable shapes(&models);
-  const auto a = ProfileOfTexts("a", {{"x", "y"}, {"x"}});
-  const auto b = ProfileOfTexts("b", {{"z"}, {"y", "x"}});
+  const auto a = ProfileOfTexts("a", {{"P", {"x", "y"}}, {"Q", {"x"}}});
+  const auto b = ProfileOfTexts("b", {{"R", {"z"}}, {"P", {"x", "y"}}});
+  EXPECT_EQ(a->SourceOf(2), (Profile::ReasonSource{"P", 2}));
+  EXPECT_EQ(a->SourceOf(3), (Profile::ReasonSource{"Q", 1}));
   absl::StatusOr<Profiles> profiles = Profiles::Make({a.get(), b.get()}, &shapes);
   ASSERT_TRUE(profiles.ok());
   EXPECT_THAT(profiles->reasons(), ElementsAre("x", "y", "x", "z"));
@@ -94,8 +105,8 @@ TEST(ProfilesTest, EqualReasonsHaveOneNumber) {
   for (ReasonIndex own = 0; own <= 3; ++own) EXPECT_EQ(profiles->CommonReason(0, own), own);
   EXPECT_EQ(profiles->CommonReason(1, kFits), kFits);
   EXPECT_EQ(profiles->CommonReason(1, 1), 4);
-  EXPECT_EQ(profiles->CommonReason(1, 2), 2);
-  EXPECT_EQ(profiles->CommonReason(1, 3), 1);
+  EXPECT_EQ(profiles->CommonReason(1, 2), 1);
+  EXPECT_EQ(profiles->CommonReason(1, 3), 2);
   VerdictSummaryTable::Row row;
   row.rejected = {{1, 5}};
   EXPECT_EQ(profiles->RejectorsOf(0, row), 1u);
@@ -105,7 +116,7 @@ TEST(ProfilesTest, EqualReasonsHaveOneNumber) {
 }
 
 TEST(ProfilesTest, OneProfileKeepsItsNumbers) {
-  const auto a = ProfileOfTexts("a", {{"x", "y"}, {"x"}});
+  const auto a = ProfileOfTexts("a", {{"P", {"x", "y"}}, {"Q", {"x"}}});
   const Profiles only(a.get());
   EXPECT_THAT(only.reasons(), ElementsAre("x", "y", "x"));
   EXPECT_EQ(only.CommonReason(0, 3), 3);
@@ -114,14 +125,10 @@ TEST(ProfilesTest, OneProfileKeepsItsNumbers) {
 TEST(ProfilesTest, TooManyReasonsAreRefused) {
   GpuModelTable models;
   ShapeTable shapes(&models);
-  const auto texts = [](int from) {
-    std::vector<std::string> out;
-    for (int i = 0; i < 130; ++i) out.push_back(absl::StrCat("reason ", from + i));
-    return out;
-  };
-  const auto a = ProfileOfTexts("a", {texts(0)});
-  const auto b = ProfileOfTexts("b", {texts(100)});
-  const auto c = ProfileOfTexts("c", {texts(200)});
+  const std::vector<std::string> texts(110, "no");
+  const auto a = ProfileOfTexts("a", {{"P", texts}});
+  const auto b = ProfileOfTexts("b", {{"Q", texts}});
+  const auto c = ProfileOfTexts("c", {{"R", texts}});
   EXPECT_TRUE(Profiles::Make({a.get(), b.get()}, &shapes).ok());
   EXPECT_THAT(Profiles::Make({a.get(), b.get(), c.get()}, &shapes).status().message(),
               HasSubstr("found profiles with 330 different reasons"));
