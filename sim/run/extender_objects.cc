@@ -16,14 +16,14 @@ namespace {
 
 namespace kube = ::drasim::proto::kube;
 
-using Amounts = google::protobuf::Map<std::string, std::string>;
+using AmountTexts = google::protobuf::Map<std::string, std::string>;
 
-void SetAmount(const std::string& resource, int64_t amount, Amounts* amounts) {
+void SetAmount(const std::string& resource, int64_t amount, AmountTexts* amounts) {
   if (amount > 0) (*amounts)[resource] = ExactAmountText(resource, amount);
 }
 
-Amounts AmountsOf(const ResourceRequest& request) {
-  Amounts amounts;
+AmountTexts AmountsOf(const ResourceRequest& request) {
+  AmountTexts amounts;
   SetAmount("cpu", request.cpu_milli, &amounts);
   SetAmount("memory", request.memory_bytes, &amounts);
   if (!request.is_share()) SetAmount(std::string(kGpuResource), request.gpu_count, &amounts);
@@ -92,7 +92,7 @@ const kube::Node& RunObjects::NodeObject(NodeId node) const {
   for (const auto& [key, value] : given.labels) {
     (*node_.mutable_metadata()->mutable_labels())[key] = value;
   }
-  Amounts* const amounts = node_.mutable_status()->mutable_allocatable();
+  AmountTexts* const amounts = node_.mutable_status()->mutable_allocatable();
   SetAmount("cpu", given.cpu_milli, amounts);
   SetAmount("memory", given.memory_bytes, amounts);
   SetAmount("pods", given.pods, amounts);
