@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "model/status_macros.h"
 #include "sim/app/commands.h"
+#include "sim/app/extender_flags.h"
 #include "sim/app/format_flag.h"
 #include "sim/app/scenario_flags.h"
 #include "sim/compare/cell.h"
@@ -135,6 +136,20 @@ absl::StatusOr<std::unique_ptr<RunOutputs>> AttachOutputs(const RunRequest& requ
   return RunOutputs::Resume(sim, dir, position);
 }
 
+// How the scheduler's extenders are asked, if there are any.
+absl::Status AttachExtenders(const ParsedFlags& flags, const RunRequest& request, Simulation* sim) {
+  if (sim->extenders() == nullptr) {
+    if (!HasExtenderFlags(flags)) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "--extender-record, --extender-replay, --extender-check: the scenario has no extenders");
+  }
+  const std::string earlier =
+      request.resumption.has_value() ? request.resumption->extender_calls : "";
+  ASSIGN_OR_RETURN(std::unique_ptr<ExtenderChannel> channel, ExtenderChannelOf(flags, earlier));
+  sim->extenders()->set_channel(std::move(channel));
+  return absl::OkStatus();
+}
+
 // From the checkpoint, if there is one to go on from. Its state is not kept.
 absl::Status Start(RunRequest* request, Simulation* sim) {
   if (!request->resumption.has_value() || request->resumption->position.checkpoints.empty()) {
@@ -189,6 +204,7 @@ absl::Status RunCommand(const ParsedFlags& flags) {
   absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(request.spec);
   if (!sim.ok()) return InFile(request.given, sim.status());
   const size_t told = PrintWarnings(**sim, 0);
+  RETURN_IF_ERROR(AttachExtenders(flags, request, sim->get()));
   ASSIGN_OR_RETURN(std::unique_ptr<RunOutputs> attached, AttachOutputs(request, sim->get()));
   request.begun.reset();
   RunOutputs* const outputs = attached.get();

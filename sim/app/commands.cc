@@ -17,6 +17,12 @@ std::vector<Command> MakeCommands() {
   const FlagSpec out{"out", "", "DIR", "where results go"};
   const FlagSpec force{"force", "", "",
                        "write into DIR even if it holds files that are not drasim's"};
+  const FlagSpec extender_record{"extender-record", "", "FILE",
+                                 "write down what scheduler extenders answer"};
+  const FlagSpec extender_replay{"extender-replay", "", "FILE",
+                                 "take their answers from such a file, or a ledger"};
+  const FlagSpec extender_check{"extender-check", "", "FILE",
+                                "ask them, and stop where they answer otherwise than there"};
   const FlagSpec quiet{"quiet", "", "", "no progress on standard error"};
   const FlagSpec queues{"queues", "", "A,B,...",
                         "queues, or all, in a replay (default: the scenario's)"};
@@ -39,11 +45,17 @@ std::vector<Command> MakeCommands() {
        "and, in a replay, jobs.csv in DIR.\n"
        "A run that was killed goes on with `drasim run --resume --out DIR`, without a scenario; it "
        "ends\n"
-       "with the files that it would have left.\n",
+       "with the files that it would have left.\n"
+       "Extenders in the scheduler's configuration are asked over HTTP. The ledger has what they "
+       "answered,\n"
+       "so that --extender-replay repeats the run without them.\n",
        With({out,
              force,
              {"resume", "", "", "go on with the run in DIR from its last checkpoint"},
              {"ledger", "output.ledger", "on|off", "keep the ledger", "on,off", true},
+             extender_record,
+             extender_replay,
+             extender_check,
              format,
              quiet}),
        RunCommand},
@@ -142,9 +154,9 @@ std::vector<Command> MakeCommands() {
        "Extenders in a case's configuration are asked over HTTP.\n",
        {{"compare", "", "",
          "count the equal answers by family and field instead; exit code 1 if any differs"},
-        {"extender-record", "", "FILE", "write down what the extenders of the cases answer"},
-        {"extender-replay", "", "FILE", "take their answers from there instead of asking them"},
-        {"extender-check", "", "FILE", "ask them, and stop where an answer is another one"}},
+        extender_record,
+        extender_replay,
+        extender_check},
        CasesKubeCommand},
       {"trace stats",
        "what is in a trace",

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "model/device_set.h"
+#include "sim/core/extender_binder.h"
 
 namespace drasim {
 namespace {
@@ -43,7 +44,8 @@ size_t BindingCycle::ProfileOf(JobId job) {
 template <typename Point>
 void BindingCycle::AddSteps(const std::vector<Point*>& plugins, std::vector<Step>* steps) {
   for (Point* const plugin : plugins) {
-    steps->push_back({plugin, plugin, dynamic_cast<NodeRestrictionPlugin*>(plugin) != nullptr});
+    steps->push_back({plugin, plugin, dynamic_cast<NodeRestrictionPlugin*>(plugin) != nullptr,
+                      dynamic_cast<ExtenderBinder*>(static_cast<Plugin*>(plugin)) != nullptr});
   }
 }
 
@@ -53,6 +55,10 @@ void BindingCycle::Begin(JobId job) {
   bindings_[slot].events_seen = scheduling_->cluster_events();
   bindings_[slot].claim_events_seen = scheduling_->claim_events();
   slot_of_job_[job.value()] = slot;
+  if (const SimDuration wait = scheduling_->free_at() - run_->now(); wait > SimDuration()) {
+    bindings_[slot].waited = true;
+    bindings_[slot].pending.push_back({IntentKind::kWait, wait});
+  }
   Advance(slot);
 }
 
@@ -118,11 +124,15 @@ StepResult BindingCycle::CallStep(const Step& step, const PodContext& pod, NodeI
 StepResult BindingCycle::RunStep(const Step& step, JobId job) {
   const JobRow& row = run_->jobs().row(job);
   StepResult all;
+  all.code = StepCode::kSkip;
   SimDuration longest;
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodContext context = run_->ContextOf(RunContext::PodOf(row, i));
     StepResult result = CallStep(step, context, run_->cluster().pod_node(context.pod));
     if (row.pods == 1) return result;
+    if (result.code == StepCode::kSuccess && all.code == StepCode::kSkip) {
+      all.code = StepCode::kSuccess;
+    }
     if (result.code == StepCode::kWait || result.code == StepCode::kPending) {
       if (all.code != StepCode::kWait) all = std::move(result);
       continue;
@@ -155,7 +165,9 @@ void BindingCycle::Advance(uint32_t slot) {
       const Intent intent = binding.pending.front();
       binding.pending.erase(binding.pending.begin());
       if (intent.latency > SimDuration()) {
-        Announce(slot);
+        // While the attempt goes on, nobody else can see what it decides; were it said, attempts
+        // that extenders make fail at the end would count as progress.
+        if (binding.step > 0) Announce(slot);
         binding.timer = run_->events().Push(run_->After(intent.latency), EventRank::kIntentDone,
                                             EventKind::kIntentDone, slot, 0, 0);
         return;
@@ -169,7 +181,12 @@ void BindingCycle::Advance(uint32_t slot) {
       return Announce(slot);
     }
     if (!Succeeds(result)) return Reject(slot, result);
+    const bool bound = steps[binding.step].replaces_binds && result.code == StepCode::kSuccess;
     ++binding.step;
+    while (bound && binding.step < steps.size() &&
+           std::holds_alternative<BindPlugin*>(steps[binding.step].point)) {
+      ++binding.step;
+    }
     binding.pending = std::move(result.intents);
   }
 }
@@ -197,8 +214,8 @@ void BindingCycle::UndoSlot(uint32_t slot) {
     const NodeId node = cluster.pod_node(pod);
     const DeviceSet devices = cluster.pod_devices(pod);
     cluster.Forget(pod);
-    if (!binding.announced) continue;
-    run_->Emit(RecordKind::kPodUnreserved, pod, node, devices, 0);
+    if (!binding.announced && !binding.waited) continue;
+    if (binding.announced) run_->Emit(RecordKind::kPodUnreserved, pod, node, devices, 0);
     // Others may have failed because of the charge; upstream broadcasts a deleted assigned pod
     // here.
     ClusterChange change;
@@ -217,6 +234,7 @@ void BindingCycle::Reject(uint32_t slot, const StepResult& result) {
   // Compared before Undo: as in upstream, a job is not woken by its own release.
   Comeback comeback = scheduling_->cluster_events() != binding.events_seen ? Comeback::kAfterBackoff
                                                                            : Comeback::kOnEvent;
+  if (step.replaces_binds) comeback = Comeback::kError;
   if (step.restricts) {
     const bool moved = binding.woken || scheduling_->claim_events() != binding.claim_events_seen;
     comeback = result.code == StepCode::kError ? Comeback::kError

@@ -64,6 +64,7 @@ class BindingCycle {
     uint32_t step = 0;            // the next one of its profile
     std::vector<Intent> pending;  // intents of the step before, not yet carried out
     bool announced = false;       // kPodReserved was emitted
+    bool waited = false;          // for extenders, before the first step
     bool waiting = false;         // the present step was answered with kWait
     bool woken = false;           // NoteWake was called
     bool woken_at_once = false;   // and the job need not back off
@@ -75,6 +76,7 @@ class BindingCycle {
     std::variant<ReservePlugin*, PermitPlugin*, PreBindPlugin*, BindPlugin*, PostBindPlugin*> point;
     const Plugin* plugin;  // the same
     bool restricts;        // single pods to nodes: a NodeRestrictionPlugin
+    bool replaces_binds;   // unless it skips, the BindPlugins behind it are not asked
   };
   static constexpr uint32_t kNone = ~uint32_t{0};
 

@@ -35,6 +35,7 @@ struct DispatchParts {
   SchedulingCycle* cycle = nullptr;
   // The nominations that the placer's KubeCycle heeds; null: SchedulingCycle decides.
   Nominator* nominator = nullptr;
+  SimDuration extender_latency;  // virtual time of each wait for extenders
   Profile* profile = nullptr;
   const Profiles* profiles = nullptr;  // null: `profile` alone, which is the first else
   const VerdictSummaryTable* summaries = nullptr;

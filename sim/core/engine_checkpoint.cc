@@ -66,6 +66,7 @@ void EngineCheckpoint::SaveBindings(StateWriter& out) const {
     out.U64(b.job.value());
     out.U64(b.step);
     out.Bool(b.announced);
+    out.Bool(b.waited);
     out.Bool(b.waiting);
     out.Bool(b.woken);
     out.Bool(b.woken_at_once);
@@ -89,6 +90,7 @@ void EngineCheckpoint::LoadBindings(StateReader& in) {
     b.job = JobId(static_cast<size_t>(in.U64()));
     b.step = static_cast<uint32_t>(in.U64());
     b.announced = in.Bool();
+    b.waited = in.Bool();
     b.waiting = in.Bool();
     b.woken = in.Bool();
     b.woken_at_once = in.Bool();
@@ -135,6 +137,7 @@ void EngineCheckpoint::Save(bool started, bool finished, StateWriter& out) const
     out.U64(t.cordons);
   }
   out.I64(scheduling_->timer_at_.ns());
+  out.I64(scheduling_->free_at_.ns());
   out.U64(scheduling_->timer_);
   out.U64(arrivals_->never_fitting_);
   out.U64(arrivals_->first_never_fitting_.value());
@@ -199,6 +202,7 @@ absl::Status EngineCheckpoint::Load(StateReader& in, bool* started, bool* finish
     t.cordons = static_cast<uint32_t>(in.U64());
   }
   scheduling_->timer_at_ = SimTime(in.I64());
+  scheduling_->free_at_ = SimTime(in.I64());
   scheduling_->timer_ = in.U64();
   arrivals_->never_fitting_ = in.U64();
   arrivals_->first_never_fitting_ = JobId(static_cast<size_t>(in.U64()));

@@ -25,8 +25,8 @@ inline constexpr char kExtenderRejector[] = "Extender";
 // An extender's scores are in [0, 10], those of plugins in [0, 100].
 inline constexpr int64_t kExtenderScoreFactor = 10;
 
-// Virtual time for which an attempt stands still at each of AttemptResult::extender_waits, unless a
-// scenario says otherwise. The time that a call really takes never counts.
+// Of one call in virtual time, unless a scenario says otherwise. The time that it really takes
+// never counts.
 inline constexpr SimDuration kDefaultExtenderLatency = SimDuration::Millis(5);
 
 // What an extender's Filter says.
@@ -73,6 +73,11 @@ class Extender {
       PodId pod, absl::Span<const PreemptionReport::Candidate> candidates) = 0;
   virtual absl::Status Bind(PodId pod, NodeId node) = 0;
 };
+
+// Lets the first extender that binds and is interested bind the pod. False: there is none, or it
+// failed and is ignorable; the scheduler binds the pod then. Adds the number of calls to `waits`.
+absl::StatusOr<bool> BindByExtenders(absl::Span<Extender* const> extenders, PodId pod, NodeId node,
+                                     int64_t* waits);
 
 }  // namespace drasim
 

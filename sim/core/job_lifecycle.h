@@ -32,6 +32,7 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   // JobControl
   SimTime now() const override { return run_->now(); }
   void StartPlaced(JobId job) override;
+  void AttemptWaited(SimDuration wait) override { scheduling_->Occupy(wait); }
   void RecordFailure(JobId job, const Placer::Failure& failure) override;
   void EndFailedAttempt(const Placer::Failure& failure, NodeId nominated) override;
   void Drop(JobId job) override;

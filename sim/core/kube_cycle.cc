@@ -13,6 +13,7 @@
 #include "model/status_macros.h"
 #include "policies/framework/fit_error.h"
 #include "policies/framework/plugin.h"
+#include "sim/core/extender_binder.h"
 
 namespace drasim {
 namespace {
@@ -71,6 +72,10 @@ struct KubeCycle::ProfileState {
       }
       scores_of_pre.push_back(bits);
     }
+    for (BindPlugin* const plugin : of->binds()) {
+      if (dynamic_cast<const ExtenderBinder*>(static_cast<Plugin*>(plugin)) == nullptr) continue;
+      by_extender = of->ReasonOf(plugin, kRejectedByExtender);
+    }
   }
 
   Profile* profile;
@@ -79,6 +84,7 @@ struct KubeCycle::ProfileState {
   // PreScore.
   std::vector<uint64_t> filters_of_pre;
   std::vector<uint64_t> scores_of_pre;
+  ReasonIndex by_extender = kFits;  // of nodes that extenders reject; kFits: not listed
 };
 
 // One attempt, and scratch that outlives it to avoid allocation.
@@ -105,6 +111,7 @@ struct KubeCycle::Attempt {
     feasible.clear();
     rejected.clear();
     statuses.clear();
+    rejected_by_extenders = 0;
     skipped_scores = 0;
   }
 
@@ -144,6 +151,7 @@ struct KubeCycle::Attempt {
   std::vector<NodeId> feasible;
   std::vector<RejectedNode> rejected;
   std::vector<NodeStatus> statuses;  // of some of `rejected`
+  uint32_t rejected_by_extenders = 0;
   std::optional<RejectedNode> nominated_rejection;
 
   // Score.
@@ -514,6 +522,7 @@ bool KubeCycle::PassesExtenders(Attempt* a) {
     return false;
   }
   a->result.by_extender = a->feasible.size() != before;
+  a->rejected_by_extenders = static_cast<uint32_t>(before - std::min(before, a->feasible.size()));
   return true;
 }
 
@@ -541,16 +550,6 @@ void KubeCycle::AddExtenderScores(Attempt* a) {
   };
   add(a->feasible, &a->totals);
   if (a->detail != nullptr) add(a->detail->feasible, &a->detail->totals);
-}
-
-absl::Status KubeCycle::BindByExtender(PodId pod, NodeId node, int64_t* waits) {
-  for (Extender* extender : extenders_) {
-    if (!extender->binds() || !extender->IsInterested(pod)) continue;
-    ++*waits;
-    const absl::Status status = extender->Bind(pod, node);
-    if (status.ok() || !extender->ignorable()) return status;
-  }
-  return absl::OkStatus();
 }
 
 // --- Score ---
@@ -784,6 +783,8 @@ void KubeCycle::CountRejections(Attempt* a) const {
   if (a->pre_rejection.has_value()) {
     counts[a->pre_reason] += static_cast<uint32_t>(cluster_->node_order().size());
   }
+  // An extender that passes no node need not name those that it rejects.
+  counts[a->state->by_extender] += a->rejected_by_extenders;
   for (size_t reason = 1; reason < kUnknown; ++reason) {
     if (counts[reason] == 0) continue;
     a->result.rejected.emplace_back(static_cast<ReasonIndex>(reason), counts[reason]);

@@ -122,6 +122,7 @@ class KubeCycle {
 
   // In upstream's order: those that are not ignorable first. They must outlive the cycle.
   void set_extenders(std::vector<Extender*> extenders);
+  const std::vector<Extender*>& extenders() const { return extenders_; }
 
   // One attempt for a pending pod. The cluster is as before afterwards: trials are taken back. With
   // `detail` null, no texts of single nodes are made. `wants_message` false: the message stays
@@ -130,10 +131,6 @@ class KubeCycle {
   // unless it changed or a plugin of Reach::kCluster has to be asked.
   AttemptResult Schedule(Profile* profile, const PodContext& pod, bool wants_message,
                          AttemptDetail* detail);
-
-  // Lets the first extender that binds and is interested bind the pod. Ok, too, if there is none;
-  // the scheduler binds it then. Adds to `waits`.
-  absl::Status BindByExtender(PodId pod, NodeId node, int64_t* waits);
 
   // Asks all plugins about all nodes, decides nothing, and leaves the cluster and later attempts as
   // they are: PreFilter, and then every Filter plugin that does not skip about every available node

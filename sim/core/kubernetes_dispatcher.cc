@@ -282,6 +282,9 @@ void KubernetesDispatcher::Dispatch() {
 void KubernetesDispatcher::Attempt(const QueuedPod& pod) {
   const JobId job = parts_.jobs->job_of(pod.pod);
   const auto failure = parts_.placer->Place(job, parts_.control->now());
+  if (const int64_t waits = parts_.placer->extender_waits(); waits > 0) {
+    parts_.control->AttemptWaited(SimDuration(parts_.extender_latency.ns() * waits));
+  }
   if (!failure.has_value()) {
     CountNeed(job, -1);
     ClearNomination(job);
@@ -355,8 +358,9 @@ void KubernetesDispatcher::EndKubeAttempt(const QueuedPod& pod, JobId job,
   const bool error = attempt.outcome == AttemptResult::Outcome::kError;
   const bool gang = parts_.jobs->row(job).pods > 1;
   uint64_t rejectors = attempt.rejectors;
-  // An event for any pod of a gang may help; and any event if there were no nodes at all.
-  if (gang || rejectors == 0) rejectors = kOtherPlugin;
+  // An event for any pod of a gang may help; and any event after extenders rejected nodes, or if
+  // there were none at all.
+  if (gang || rejectors == 0 || attempt.by_extender) rejectors = kOtherPlugin;
   queue_.Return(pod, parts_.cluster->pod_shape_id(failure.pod), error ? 0 : rejectors,
                 /*moved_since=*/false, parts_.control->now());
   const PostFilterResult& result = attempt.post_filter;

@@ -183,6 +183,7 @@ std::optional<Placer::Failure> Placer::PlaceByKube(const PodContext& pod) {
   Profile& profile = profiles_->at(*index);
   kube_attempt_ =
       kube_[*index]->Schedule(&profile, pod, /*wants_message=*/false, /*detail=*/nullptr);
+  extender_waits_ += kube_attempt_.extender_waits;
   if (kube_attempt_.outcome != AttemptResult::Outcome::kFound) {
     for (const auto& [reason, nodes] : kube_attempt_.rejected) {
       AddRejected(profiles_->CommonReason(*index, reason), nodes, &why.rejected);
@@ -226,6 +227,7 @@ VerdictSummaryTable::Row Placer::Rejections(const PodContext& pod,
 }
 
 std::optional<Placer::Failure> Placer::Place(JobId job, SimTime now) {
+  extender_waits_ = 0;
   return PlaceAll(job, now, Ask::kEveryone);
 }
 
@@ -269,13 +271,22 @@ std::optional<Placer::Failure> Placer::TryPlace(JobId job, SimTime now, Ask ask)
   const uint32_t signature = SignatureOf(job);
   const Memory kept = memory_[signature];
   std::vector<KubeCycle::Progress> progress;
-  for (const KubeCycle* const kube : kube_) progress.push_back(kube->progress());
+  std::vector<std::vector<Extender*>> extenders;
+  // The same cycle may serve several profiles.
+  for (const KubeCycle* const kube : kube_) {
+    progress.push_back(kube->progress());
+    extenders.push_back(kube->extenders());
+  }
+  for (KubeCycle* const kube : kube_) kube->set_extenders({});
   trial_ = true;
   cluster_->BeginWhatIf();
   const std::optional<Failure> failure = PlaceAll(job, now, ask);
   cluster_->Rollback();
   trial_ = false;
-  for (size_t i = 0; i < kube_.size(); ++i) kube_[i]->set_progress(progress[i]);
+  for (size_t i = 0; i < kube_.size(); ++i) {
+    kube_[i]->set_progress(progress[i]);
+    kube_[i]->set_extenders(std::move(extenders[i]));
+  }
   memory_[signature] = kept;
   return failure;
 }

@@ -54,8 +54,11 @@ class Placer {
   void set_kube(std::vector<KubeCycle*> cycles, Profiles* profiles);
   // The last attempt of Place, with set_kube: of the pod that failed, if one did.
   const AttemptResult& kube_attempt() const { return kube_attempt_; }
+  // How often the last Place waited for extenders, with all its pods.
+  int64_t extender_waits() const { return extender_waits_; }
 
-  // Whether Place would succeed; changes nothing, and remembers nothing.
+  // Whether Place would succeed, as far as drasim itself decides: extenders are not asked. Changes
+  // nothing, and remembers nothing.
   bool WouldFit(JobId job, SimTime now);
   // The reason why the job cannot be placed now, if so, by nodes and quotas. Plugins that restrict
   // single pods, such as claims, are not asked, because their answers change all the time. Changes
@@ -109,6 +112,7 @@ class Placer {
   Profiles* profiles_ = nullptr;    // with `kube_`
   ReasonIndex no_profile_ = kFits;  // why a pod without a profile is rejected
   AttemptResult kube_attempt_;
+  int64_t extender_waits_ = 0;
   bool trial_ = false;
   VerdictSummaryTable* summaries_;
   bool remember_;

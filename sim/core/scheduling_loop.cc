@@ -10,7 +10,8 @@ namespace drasim {
 void SchedulingLoop::Wake() {
   if (!attempt_scheduled_ && blocked_ == 0 && !AttemptsSpent() && dispatcher_->Ready()) {
     attempt_scheduled_ = true;
-    run_->events().Push(run_->After(run_->options().attempt_latency), EventRank::kScheduling,
+    const SimDuration wait = std::max(free_at_ - run_->now(), SimDuration());
+    run_->events().Push(run_->After(wait + run_->options().attempt_latency), EventRank::kScheduling,
                         EventKind::kScheduleNext, 0, 0, 0);
   }
   WakeTimer();
@@ -33,7 +34,7 @@ void SchedulingLoop::OnAttempt() {
                           options.stop_after_events != 0 || options.check_invariants;
   while (dispatcher_->Ready() && blocked_ == 0 && !AttemptsSpent()) {
     dispatcher_->Dispatch();
-    if (one_by_one || !run_->failure().ok()) break;
+    if (one_by_one || !run_->failure().ok() || free_at_ > run_->now()) break;
     if (run_->checkpoint_is_due()) break;
     WakeTimer();
     if (run_->events().empty()) continue;

@@ -39,6 +39,11 @@ class SchedulingLoop {
   void OnTimer();
   // Tells the dispatcher about a change of the cluster.
   void Notify(const ClusterChange& change);
+  // The attempt in progress waits for so long, beside attempt_latency: the next one begins
+  // afterwards. To be called before anything that the attempt decides is carried out.
+  void Occupy(SimDuration wait) { free_at_ = run_->After(wait); }
+  // The end of such a wait.
+  SimTime free_at() const { return free_at_; }
   // Nests: no attempt begins until every Block(true) has its Block(false).
   void Block(bool block);
 
@@ -66,6 +71,7 @@ class SchedulingLoop {
   bool attempt_scheduled_ = false;
   uint64_t timer_ = 0;  // handle of the dispatcher's timer; 0: none
   SimTime timer_at_;
+  SimTime free_at_;
   uint32_t blocked_ = 0;
   uint64_t cluster_events_ = 0;
   uint64_t claim_events_ = 0;

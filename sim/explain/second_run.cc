@@ -13,7 +13,8 @@
 namespace drasim {
 namespace {
 
-absl::StatusOr<SecondRun> Build(const RunSpec& spec, absl::FunctionRef<void(Simulation*)> attach) {
+absl::StatusOr<SecondRun> Build(const RunSpec& spec, LedgerReader* ledger,
+                                absl::FunctionRef<void(Simulation*)> attach) {
   SecondRun second;
   absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(spec);
   if (!sim.ok()) {
@@ -22,6 +23,9 @@ absl::StatusOr<SecondRun> Build(const RunSpec& spec, absl::FunctionRef<void(Simu
                                      " (explain simulates the run again, from its inputs)"));
   }
   second.sim = *std::move(sim);
+  if (RunExtenders* const extenders = second.sim->extenders(); extenders != nullptr) {
+    RETURN_IF_ERROR(extenders->ReplayFrom(*ledger));
+  }
   if (const size_t profiles = second.sim->profiles().size(); profiles > 1) {
     return absl::FailedPreconditionError(
         absl::StrCat("explain: found a run under ", profiles,
@@ -73,7 +77,7 @@ absl::StatusOr<SecondRun> StartSecondRun(const RunSpec& spec, LedgerReader* ledg
     const absl::StatusOr<std::string> state = ledger->ReadCheckpoint(*from);
     absl::Status loaded = state.status();
     if (loaded.ok()) {
-      ASSIGN_OR_RETURN(SecondRun second, Build(spec, attach));
+      ASSIGN_OR_RETURN(SecondRun second, Build(spec, ledger, attach));
       loaded = second.sim->Start(&*state);
       if (loaded.ok()) {
         second.records = from->records;
@@ -84,7 +88,7 @@ absl::StatusOr<SecondRun> StartSecondRun(const RunSpec& spec, LedgerReader* ledg
                                      loaded.message(),
                                      "); the run is simulated from its beginning"));
   }
-  ASSIGN_OR_RETURN(SecondRun second, Build(spec, attach));
+  ASSIGN_OR_RETURN(SecondRun second, Build(spec, ledger, attach));
   RETURN_IF_ERROR(second.sim->Start());
   return second;
 }

@@ -5,6 +5,7 @@
 #ifndef DRASIM_SIM_EXTENDER_EXTENDER_CHANNEL_H_
 #define DRASIM_SIM_EXTENDER_EXTENDER_CHANNEL_H_
 
+#include <cstddef>
 #include <string>
 
 #include "absl/status/status.h"
@@ -22,6 +23,10 @@ class ExtenderChannel {
   // error counts as the extender's own: whoever asks may pass over it.
   virtual absl::StatusOr<std::string> Call(const ExtenderSpec& extender, absl::string_view verb,
                                            absl::string_view body) = 0;
+
+  // The run goes on from a checkpoint, before which it made so many calls. To be called before the
+  // first call.
+  virtual void SkipTo(size_t /*calls*/) {}
 
   // What is wrong with the channel rather than with an extender: such calls fail, and the run is
   // void. Ask from time to time.

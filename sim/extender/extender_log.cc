@@ -123,7 +123,7 @@ struct RecordingChannel::File {
   FilePtr stream;
   absl::Status status;
 
-  void Write(const std::string& text) {
+  void Write(absl::string_view text) {
     if (!status.ok()) return;
     if (std::fwrite(text.data(), 1, text.size(), stream.get()) == text.size() &&
         std::fflush(stream.get()) == 0) {
@@ -133,14 +133,14 @@ struct RecordingChannel::File {
   }
 };
 
-RecordingChannel::RecordingChannel(std::unique_ptr<File> file,
-                                   std::unique_ptr<ExtenderChannel> live)
-    : file_(std::move(file)), live_(std::move(live)) {}
+RecordingChannel::RecordingChannel(std::unique_ptr<ExtenderChannel> live,
+                                   std::function<void(absl::string_view line)> write)
+    : live_(std::move(live)), write_(std::move(write)) {}
 
 RecordingChannel::~RecordingChannel() = default;
 
 absl::StatusOr<std::unique_ptr<RecordingChannel>> RecordingChannel::Open(
-    const std::string& path, std::unique_ptr<ExtenderChannel> live) {
+    const std::string& path, std::unique_ptr<ExtenderChannel> live, absl::string_view earlier) {
   auto file = std::make_unique<File>();
   file->path = path;
   file->stream.reset(std::fopen(path.c_str(), "wb"));
@@ -148,22 +148,36 @@ absl::StatusOr<std::unique_ptr<RecordingChannel>> RecordingChannel::Open(
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
   }
   file->Write(ExtenderLogHeader());
+  file->Write(earlier);
   RETURN_IF_ERROR(file->status);
-  return std::unique_ptr<RecordingChannel>(new RecordingChannel(std::move(file), std::move(live)));
+  auto channel = std::make_unique<RecordingChannel>(
+      std::move(live), [to = file.get()](absl::string_view line) { to->Write(line); });
+  channel->file_ = std::move(file);
+  return channel;
 }
 
 absl::StatusOr<std::string> RecordingChannel::Call(const ExtenderSpec& extender,
                                                    absl::string_view verb, absl::string_view body) {
   ExtenderCall call = CallOf(extender, verb, body);
   SetAnswer(live_->Call(extender, verb, body), &call);
-  file_->Write(ExtenderLogLine(++calls_, call));
+  write_(ExtenderLogLine(++calls_, call));
   return AnswerOf(call);
 }
 
-absl::Status RecordingChannel::status() const { return file_->status; }
+void RecordingChannel::SkipTo(size_t calls) {
+  calls_ = calls;
+  live_->SkipTo(calls);
+}
+
+absl::Status RecordingChannel::status() const {
+  RETURN_IF_ERROR(live_->status());
+  return file_ == nullptr ? absl::OkStatus() : file_->status;
+}
 
 absl::Status RecordingChannel::Finish() {
-  RETURN_IF_ERROR(file_->status);
+  RETURN_IF_ERROR(live_->Finish());
+  RETURN_IF_ERROR(status());
+  if (file_ == nullptr || file_->stream == nullptr) return absl::OkStatus();
   if (std::fclose(file_->stream.release()) == 0) return absl::OkStatus();
   file_->status = LostBytesError(errno, file_->path);
   return file_->status;

@@ -7,6 +7,7 @@
 #define DRASIM_SIM_EXTENDER_EXTENDER_LOG_H_
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,26 +36,34 @@ std::string ExtenderLogLine(size_t number, const ExtenderCall& call);
 absl::StatusOr<std::vector<ExtenderCall>> ReadExtenderLog(absl::string_view text,
                                                           absl::string_view file);
 
-// Passes calls on, and writes them to a file as they come.
+// Passes calls on, and writes them down as they come.
 class RecordingChannel : public ExtenderChannel {
  public:
-  // Replaces the file. Unavailable or PermissionDenied if it cannot be written.
+  // To a file, which is replaced. `earlier`: the lines of the run so far, without the header, if it
+  // goes on from a checkpoint. Unavailable or PermissionDenied if the file cannot be written.
   static absl::StatusOr<std::unique_ptr<RecordingChannel>> Open(
-      const std::string& path, std::unique_ptr<ExtenderChannel> live);
+      const std::string& path, std::unique_ptr<ExtenderChannel> live,
+      absl::string_view earlier = absl::string_view());
+  // To a function, which gets each line but the header.
+  RecordingChannel(std::unique_ptr<ExtenderChannel> live,
+                   std::function<void(absl::string_view line)> write);
   ~RecordingChannel() override;
 
   absl::StatusOr<std::string> Call(const ExtenderSpec& extender, absl::string_view verb,
                                    absl::string_view body) override;
-  // The first error of writing.
+  void SkipTo(size_t calls) override;
+  // The first error of writing, or that of the other channel.
   absl::Status status() const override;
   absl::Status Finish() override;
+  // Calls of the run so far.
+  size_t calls() const { return calls_; }
 
  private:
   struct File;
-  RecordingChannel(std::unique_ptr<File> file, std::unique_ptr<ExtenderChannel> live);
 
-  std::unique_ptr<File> file_;
   std::unique_ptr<ExtenderChannel> live_;
+  std::unique_ptr<File> file_;  // or null
+  std::function<void(absl::string_view line)> write_;
   size_t calls_ = 0;
 };
 
@@ -69,6 +78,7 @@ class ReplayChannel : public ExtenderChannel {
 
   absl::StatusOr<std::string> Call(const ExtenderSpec& extender, absl::string_view verb,
                                    absl::string_view body) override;
+  void SkipTo(size_t calls) override { calls_ = calls; }
   // The first divergence.
   absl::Status status() const override { return divergence_; }
   absl::Status Finish() override;

@@ -25,7 +25,8 @@
 
 namespace drasim {
 
-// The Kubernetes objects behind a cluster. References hold until the object changes.
+// The Kubernetes objects behind a cluster. References hold until the next call of the function, or
+// until the object changes.
 class ExtenderObjects {
  public:
   virtual ~ExtenderObjects() = default;

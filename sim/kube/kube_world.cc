@@ -283,10 +283,11 @@ void KubeWorld::Place(PodId pod, NodeId node, SimTime start, Profile* profile,
     return;
   }
   int64_t waits = 0;
-  if (const absl::Status bound = cycle_->BindByExtender(pod, node, &waits); !bound.ok()) {
+  const absl::StatusOr<bool> bound = BindByExtenders(cycle_->extenders(), pod, node, &waits);
+  if (!bound.ok()) {
     TakeBack(pod, node, profile);
     attempt->outcome = KubeAttempt::Outcome::kError;
-    attempt->message = std::string(bound.message());
+    attempt->message = std::string(bound.status().message());
     pool_[pod] = {profile, 0, nullptr};
     return;
   }

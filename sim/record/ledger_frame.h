@@ -48,13 +48,15 @@ enum class FrameType : uint8_t {
   kPods = 8,
   kClaims = 9,
   kLiveClaims = 10,
+  kExtenderCalls = 11,
 };
-inline constexpr int kLastFrameType = 10;
+inline constexpr int kLastFrameType = 11;
 // Frames that a reader of records passes over.
 constexpr bool IsBesideRecords(FrameType type) {
   return type == FrameType::kCheckpoint || type == FrameType::kDefinitions ||
          type == FrameType::kKeyframe || type == FrameType::kSeries || type == FrameType::kPods ||
-         type == FrameType::kClaims || type == FrameType::kLiveClaims;
+         type == FrameType::kClaims || type == FrameType::kLiveClaims ||
+         type == FrameType::kExtenderCalls;
 }
 
 // Hostile chains of checkpoints stay cheap: readers follow so many, and a packed state has at most

@@ -59,6 +59,8 @@ std::vector<LedgerPlace>* LedgerIndex::ListOf(FrameType type) {
       return &claims;
     case FrameType::kLiveClaims:
       return &live_claims;
+    case FrameType::kExtenderCalls:
+      return &extender_calls;
     case FrameType::kHeader:
     case FrameType::kEnd:
       return nullptr;
@@ -67,8 +69,8 @@ std::vector<LedgerPlace>* LedgerIndex::ListOf(FrameType type) {
 }
 
 void LedgerIndex::CutAt(uint64_t offset) {
-  for (std::vector<LedgerPlace>* list :
-       {&checkpoints, &blocks, &definitions, &keyframes, &series, &pods, &claims, &live_claims}) {
+  for (std::vector<LedgerPlace>* list : {&checkpoints, &blocks, &definitions, &keyframes, &series,
+                                         &pods, &claims, &live_claims, &extender_calls}) {
     while (!list->empty() && list->back().offset >= offset) list->pop_back();
   }
   complete = false;
@@ -89,6 +91,9 @@ std::string PackEnd(const LedgerIndex& index, uint64_t fingerprint) {
   if (!index.live_claims.empty()) {
     PackPlaces(index.live_claims, true, end.mutable_live_claims());
   }
+  if (!index.extender_calls.empty()) {
+    PackPlaces(index.extender_calls, true, end.mutable_extender_calls());
+  }
   return end.SerializeAsString();
 }
 
@@ -108,7 +113,8 @@ bool UnpackEnd(const std::string& payload, uint64_t file_bytes, LedgerIndex* ind
       UnpackPlaces(end.series(), true, records, file_bytes, &found.series) &&
       UnpackPlaces(end.pods(), true, records, file_bytes, &found.pods) &&
       UnpackPlaces(end.claims(), true, records, file_bytes, &found.claims) &&
-      UnpackPlaces(end.live_claims(), true, records, file_bytes, &found.live_claims);
+      UnpackPlaces(end.live_claims(), true, records, file_bytes, &found.live_claims) &&
+      UnpackPlaces(end.extender_calls(), true, records, file_bytes, &found.extender_calls);
   if (sound) *index = std::move(found);
   return sound;
 }

@@ -31,6 +31,7 @@ struct LedgerIndex {
   std::vector<LedgerPlace> pods;
   std::vector<LedgerPlace> claims;
   std::vector<LedgerPlace> live_claims;
+  std::vector<LedgerPlace> extender_calls;
   uint64_t records = 0;   // of the whole ledger
   SimTime end;            // time of the last one
   bool complete = false;  // the ledger has an end frame

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "model/status_macros.h"
 #include "sim/record/ledger_checkpoint.h"
+#include "sim/record/ledger_extender_calls.h"
 #include "sim/record/ledger_keyframe.h"
 #include "sim/record/ledger_shapes.h"
 #include "sim/record/pod_log.h"
@@ -294,7 +295,7 @@ void LedgerWriter::WriteFrame(FrameType type, absl::string_view payload) {
 }
 
 void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
-  if (EndsBlock(record.time)) FlushBlock();
+  if (EndsBlock(record.time) || extender_calls_.size() >= kExtenderBytesPerBlock) FlushBlock();
   if (block_records_ == 0) block_begin_ = record.time;
   ++block_records_;
   using Block = proto::LedgerBlock;
@@ -421,6 +422,14 @@ void LedgerWriter::WriteClaims() {
   claims_.PassWritten();
 }
 
+void LedgerWriter::WriteExtenderCalls() {
+  if (extender_calls_.empty()) return;
+  const SimTime time(last_time_ns_);
+  WriteIndexed(FrameType::kExtenderCalls, records_, time,
+               PackExtenderCalls(records_, time, extender_calls_));
+  extender_calls_.clear();
+}
+
 void LedgerWriter::WriteDigest(bool all) {
   const SimTime time(last_time_ns_);
   if (digest_.IsSeriesDue() || (all && digest_.has_series())) {
@@ -437,7 +446,10 @@ void LedgerWriter::WriteDigest(bool all) {
 }
 
 void LedgerWriter::FlushBlock() {
-  if (block_records_ == 0) return WriteClaims();
+  if (block_records_ == 0) {
+    WriteClaims();
+    return WriteExtenderCalls();
+  }
   const uint64_t first_record = records_ - block_records_;
   const SimTime time_before = time_before_block_;
   block_.set_first_record(first_record);
@@ -462,6 +474,7 @@ void LedgerWriter::FlushBlock() {
   last_job_ = 0;
   tenant_rows_.Clear();
   WriteClaims();
+  WriteExtenderCalls();
   digest_.EndBlock(*cluster_,
                    [this](NodeId node, size_t gpu) { return StaticInstances(node, gpu); });
   WriteDigest(/*all=*/false);

@@ -13,6 +13,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/claim_change.h"
 #include "model/ids.h"
@@ -84,6 +86,10 @@ class LedgerWriter : public RecordSink {
   // once a block.
   void set_calls(std::function<std::vector<ClientCalls>()> calls) { calls_ = std::move(calls); }
 
+  // A line of what extenders answered, with its line break (ledger_extender_calls.h). It is in the
+  // file before the next checkpoint and the end.
+  void AddExtenderCall(absl::string_view line) { absl::StrAppend(&extender_calls_, line); }
+
   void OnRecord(const Record& record, const ClusterState& cluster) override;
   bool wants_claim_changes() const override { return true; }
   void OnClaimChange(const ClaimChange& change) override { claims_.Add(records_, change); }
@@ -116,6 +122,7 @@ class LedgerWriter : public RecordSink {
   void WriteDigest(bool all);
   void WriteKeyframe();
   void WriteClaims();
+  void WriteExtenderCalls();
   void AppendDefinitions();
   void AddOwner(PodId pod);
   std::optional<uint64_t> StaticInstances(NodeId node, size_t gpu) const;
@@ -137,6 +144,7 @@ class LedgerWriter : public RecordSink {
   LedgerIndex index_;
   LedgerDigest digest_;
   ClaimLog claims_;
+  std::string extender_calls_;  // not written yet
   std::function<std::vector<ClientCalls>()> calls_;
   const JobTable* jobs_ = nullptr;
   uint64_t records_ = 0;

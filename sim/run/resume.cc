@@ -16,6 +16,7 @@
 #include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
 #include "sim/record/atomic_file.h"
+#include "sim/record/ledger_extender_calls.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/version.h"
@@ -205,6 +206,8 @@ absl::StatusOr<Resumption> FindResumption(const std::string& dir) {
   ASSIGN_OR_RETURN(resumption.spec, ScenarioLeft(reader->header().scenario_yaml(), path, dir));
   ASSIGN_OR_RETURN(resumption.position, FindLastCheckpoint(*reader));
   if (resumption.position.checkpoints.empty()) return resumption;
+  ASSIGN_OR_RETURN(resumption.extender_calls,
+                   ReadExtenderCalls(*reader, resumption.position.index));
   ASSIGN_OR_RETURN(resumption.state,
                    reader->ReadCheckpoint(resumption.position.checkpoints.back()));
   return resumption;

@@ -41,6 +41,8 @@ struct Resumption {
   RunSpec spec;             // of the killed run, with output.dir
   LedgerPosition position;  // without checkpoints, the run starts over
   std::string state;        // of the last checkpoint
+  // What scheduler extenders answered up to there (ledger_extender_calls.h).
+  std::string extender_calls;
 };
 
 // Whether `dir` holds the ledger or the scenario of a run. Without either, nothing can be resumed.

@@ -382,6 +382,10 @@ void RunOutputs::Connect() {
   if (ledger_ == nullptr) return;
   ledger_->set_max_bytes(sim_->spec().output.max_ledger_bytes);
   ledger_->set_jobs(&sim_->jobs());
+  if (sim_->extenders() != nullptr) {
+    sim_->extenders()->set_on_call(
+        [this](absl::string_view line) { ledger_->AddExtenderCall(line); });
+  }
   if (sim_->control_plane() != nullptr) {
     ledger_->set_calls([this] { return CallsByClient(*sim_); });
   }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -21,9 +22,11 @@
 #include "policies/framework/plugin_args.h"
 #include "policies/queues/estimates.h"
 #include "sim/core/batch_dispatcher.h"
+#include "sim/core/extender_binder.h"
 #include "sim/core/fill_dispatcher.h"
 #include "sim/core/kubernetes_dispatcher.h"
 #include "sim/core/loss_dispatcher.h"
+#include "sim/extender/http_channel.h"
 #include "sim/run/claim_deletions.h"
 #include "sim/run/cluster_manifests.h"
 #include "sim/run/input_files.h"
@@ -89,9 +92,20 @@ absl::Status Simulation::ReadKubeScheduler() {
     scheduler.kubernetes.initial_backoff = config.initial_backoff;
     scheduler.kubernetes.max_backoff = config.max_backoff;
   }
+  for (const ExtenderSpec& extender : config.extenders) {
+    const absl::Status supported = CheckTls(extender);
+    if (!supported.ok()) return KeyError("scheduler.kube_config", supported.message());
+  }
+  const bool any_scores = absl::c_any_of(config.extenders, [](const ExtenderSpec& extender) {
+    return !extender.prioritize_verb.empty();
+  });
+  if (any_scores && scheduler.kube->ties == KubeCycleOptions::Ties::kHeapRoot) {
+    return KeyError("scheduler.release",
+                    "expected 1.34 with extenders that prioritize: later releases draw lots among "
+                    "the nodes that have such scores");
+  }
   if (!config.extenders.empty()) {
-    return KeyError("scheduler.kube_config",
-                    "found extenders, expected none: a simulation cannot ask them");
+    extenders_ = std::make_unique<RunExtenders>(std::move(config.extenders));
   }
   if (!config.without_effect.empty()) {
     warnings_.push_back(absl::StrCat("scheduler.kube_config: without effect in a simulation: ",
@@ -122,6 +136,13 @@ absl::StatusOr<Profile> Simulation::MakeKubeProfile(const ProfileSpec& spec,
   for (const absl::string_view name : names) {
     ASSIGN_OR_RETURN(std::unique_ptr<Plugin> plugin, BuiltinRegistry().MakePlugin(name, context));
     profile.AddPlugin(std::move(plugin));
+  }
+  if (extenders_ != nullptr) {
+    // A fill has no clock.
+    const SimDuration latency =
+        spec_.is_replay() ? spec_.scheduler.kube->extender_latency : SimDuration();
+    profile.AddPlugin(std::make_unique<ExtenderBinder>(&extenders_->list(), latency),
+                      /*first=*/true);
   }
   return profile;
 }
@@ -559,6 +580,7 @@ std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(JobControl* control) {
   if (kube_cycle_ != nullptr) {
     kube_cycle_->set_jobs(&jobs_, control);
     parts.nominator = &nominator_;
+    parts.extender_latency = spec_.scheduler.kube->extender_latency;
   }
   switch (spec_.scheduler.queue) {
     case QueueKind::kNone:
@@ -616,19 +638,23 @@ JobReport Simulation::MakeJobReport() const {
 }
 
 absl::Status Simulation::Start(const std::string* checkpoint) {
-  MakeEngine();
+  RETURN_IF_ERROR(MakeEngine());
   if (checkpoint == nullptr) return absl::OkStatus();
   StateReader in(*checkpoint);
   return engine_->Load(in);
 }
 
 absl::Status Simulation::StartBranch(const std::string& checkpoint) {
-  MakeEngine();
+  RETURN_IF_ERROR(MakeEngine());
   StateReader in(checkpoint);
   return engine_->LoadBranch(in);
 }
 
-void Simulation::MakeEngine() {
+absl::Status Simulation::MakeEngine() {
+  if (extenders_ != nullptr) {
+    RETURN_IF_ERROR(extenders_->Begin(cluster_.get()));
+    kube_cycle_->set_extenders(extenders_->list());
+  }
   EngineParts parts;
   parts.cluster = cluster_.get();
   parts.jobs = &jobs_;
@@ -652,6 +678,7 @@ void Simulation::MakeEngine() {
   if (dra_ != nullptr) parts.node_agent = dra_->plane();
   parts.sinks = {fingerprint_.get(), metrics_.get()};
   if (device_report_ != nullptr) parts.sinks.push_back(device_report_.get());
+  if (extenders_ != nullptr) parts.sinks.push_back(extenders_.get());
   for (RecordSink* sink : extra_sinks_) parts.sinks.push_back(sink);
   integrals_ = std::make_unique<TimeIntegrals>(spec_.windows.warm_up, spec_.windows.drain);
   parts.on_interval = [this](SimTime, SimTime to) { Integrate(to); };
@@ -675,10 +702,12 @@ void Simulation::MakeEngine() {
   EngineOptions options = spec_.engine;
   options.stop_after_events = stop_after_events_;
   engine_ = std::make_unique<Engine>(std::move(parts), std::move(options));
+  return absl::OkStatus();
 }
 
 absl::Status Simulation::Run() {
   RETURN_IF_ERROR(engine_->Run());
+  if (engine_->finished() && extenders_ != nullptr) RETURN_IF_ERROR(extenders_->Finish());
   if (engine_->finished()) WarnAboutEndOfFailures();
   if (engine_->finished() && engine_->never_fitting() > 0) {
     const JobId first = engine_->first_never_fitting();

@@ -40,6 +40,7 @@
 #include "sim/run/device_plan.h"
 #include "sim/run/dra_plan.h"
 #include "sim/run/input_files.h"
+#include "sim/run/run_extenders.h"
 #include "sim/run/standing_pods.h"
 #include "sim/scenario/run_spec.h"
 #include "sim/scenario/user_deletions.h"
@@ -71,6 +72,8 @@ class Simulation {
   // SchedulingCycle::set_trace. KubeCycle is not traced.
   void set_trace(SchedulingCycle::Trace* trace) { cycle_->set_trace(trace); }
   void set_stop_after_events(uint64_t events) { stop_after_events_ = events; }
+  // Null without scheduler extenders. A run with some needs a channel to them.
+  RunExtenders* extenders() { return extenders_.get(); }
 
   // Makes the engine. `checkpoint`: the StateImage of states passed to
   // on_checkpoint, from which the run continues.
@@ -128,7 +131,7 @@ class Simulation {
   void AddClusterObjects();
   bool RemembersFailures() const;
   std::unique_ptr<Dispatcher> MakeDispatcher(JobControl* control);
-  void MakeEngine();
+  absl::Status MakeEngine();
   void Integrate(SimTime to);
   absl::Status ReadWorkload();
   absl::Status FindDeletions(const Manifests* manifests);
@@ -172,6 +175,7 @@ class Simulation {
   std::unique_ptr<SchedulingCycle> cycle_;
   std::vector<ProfileSpec> kube_profiles_;  // of a run under kube-scheduler
   Nominator nominator_;
+  std::unique_ptr<RunExtenders> extenders_;  // null without any
   std::unique_ptr<KubeCycle> kube_cycle_;
   std::unique_ptr<Placer> placer_;
   std::unique_ptr<TimeIntegrals> integrals_;

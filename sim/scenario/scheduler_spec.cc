@@ -12,6 +12,7 @@
 #include "model/run_streams.h"
 #include "model/status_macros.h"
 #include "policies/builtins.h"
+#include "sim/scenario/duration_text.h"
 #include "sim/scenario/field_errors.h"
 #include "sim/scenario/run_options.h"
 
@@ -98,8 +99,13 @@ absl::Status CheckKubeScheduler(const proto::Scenario& s) {
 absl::StatusOr<std::optional<KubeSchedulerSpec>> MakeKubeSchedulerSpec(const proto::Scenario& s) {
   const proto::Scheduler& scheduler = s.scheduler();
   if (scheduler.kube_config().empty() && scheduler.policy() != kKubeSchedulerPolicy) {
-    if (scheduler.ties().empty() && scheduler.release().empty()) return std::nullopt;
-    return KeyError(scheduler.ties().empty() ? "scheduler.release" : "scheduler.ties",
+    const absl::string_view key = !scheduler.ties().empty()      ? "scheduler.ties"
+                                  : !scheduler.release().empty() ? "scheduler.release"
+                                  : !scheduler.extender_latency().empty()
+                                      ? "scheduler.extender_latency"
+                                      : "";
+    if (key.empty()) return std::nullopt;
+    return KeyError(key,
                     absl::StrCat("found scheduler.policy: ", scheduler.policy(),
                                  ", expected kube-scheduler, or a file in scheduler.kube_config"));
   }
@@ -109,6 +115,10 @@ absl::StatusOr<std::optional<KubeSchedulerSpec>> MakeKubeSchedulerSpec(const pro
   RETURN_IF_ERROR(CheckChoice("scheduler.ties", scheduler.ties(), {"", "first", "random"}));
   KubeSchedulerSpec spec;
   spec.config = scheduler.kube_config();
+  if (!scheduler.extender_latency().empty()) {
+    RETURN_IF_ERROR(ReadDuration("scheduler.extender_latency", scheduler.extender_latency(),
+                                 &spec.extender_latency));
+  }
   if (scheduler.ties() == "random") spec.ties = KubeCycleOptions::Ties::kRandom;
   if (release == "1.35" || release == "1.36") {
     if (!scheduler.ties().empty()) {

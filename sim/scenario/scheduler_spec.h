@@ -43,6 +43,8 @@ struct KubeSchedulerSpec {
   std::string config;  // a file; empty: Kubernetes' defaults
   KubeCycleOptions::Ties ties = KubeCycleOptions::Ties::kFirst;
   bool two_terms = false;  // of NodeResourcesBalancedAllocation
+  // Virtual time for which an attempt stands still at each of AttemptResult::extender_waits.
+  SimDuration extender_latency = kDefaultExtenderLatency;
 };
 
 enum class PreemptionMode : uint8_t { kNone, kPolicy, kPriority };

@@ -45,7 +45,9 @@ inline constexpr Room kArrows[] = {
     {"sim/scenario", "sim/scenario sim/record sim/core sim/control sim/dra policies traces model",
      ""},
     {"sim/run",
-     "sim/run sim/scenario sim/record sim/core sim/control sim/dra policies traces model", ""},
+     "sim/run sim/extender sim/scenario sim/record sim/core sim/control sim/dra policies traces "
+     "model",
+     ""},
     {"sim/compare", "sim/compare sim/run sim/scenario sim/record sim/core policies model", ""},
     {"sim/bench", "sim/bench sim/compare sim/run sim/scenario sim/record policies traces model", ""},
     {"sim/extender", "sim/extender sim/scenario sim/core policies/framework traces model", ""},

@@ -111,6 +111,34 @@ TEST_F(ExtenderLogTest, NamesWhatDiffers) {
             "abc!; recorded: answer filter of abc");
 }
 
+// As a run does that goes on from a checkpoint.
+TEST_F(ExtenderLogTest, GoesOnBehindEarlierCalls) {
+  const std::vector<ExtenderCall> calls = Record();
+  const std::string whole = dir_.Read("log");
+  ASSERT_OK_AND_ASSIGN(
+      std::unique_ptr<RecordingChannel> recording,
+      RecordingChannel::Open(dir_.PathOf("log"), std::make_unique<ReplayChannel>(calls, nullptr),
+                             ExtenderLogLine(1, calls[0])));
+  recording->SkipTo(1);
+  EXPECT_EQ(Text(recording->Call(SpecOf("v"), "fail", "x\n")), "no x\n");
+  EXPECT_EQ(recording->calls(), 2u);
+  EXPECT_EQ(recording->Finish(), absl::OkStatus());
+  EXPECT_EQ(dir_.Read("log"), whole);
+}
+
+TEST_F(ExtenderLogTest, RecordsToAFunctionAndTellsOfDivergences) {
+  const std::vector<ExtenderCall> calls = Record();
+  std::string lines;
+  RecordingChannel recording(std::make_unique<ReplayChannel>(calls, nullptr),
+                             [&lines](absl::string_view line) { absl::StrAppend(&lines, line); });
+  EXPECT_EQ(Text(recording.Call(SpecOf("u"), "filter", "abc")), "filter of abc");
+  EXPECT_EQ(lines, ExtenderLogLine(1, calls[0]));
+  EXPECT_EQ(recording.status(), absl::OkStatus());
+  EXPECT_FALSE(recording.Call(SpecOf("v"), "other", "x\n").ok());
+  EXPECT_EQ(recording.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(recording.Finish().code(), absl::StatusCode::kFailedPrecondition);
+}
+
 TEST_F(ExtenderLogTest, OtherFilesAreErrors) {
   const std::string header = ExtenderLogHeader();
   const auto error = [](const std::string& text) {

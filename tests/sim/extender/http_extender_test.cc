@@ -1,10 +1,8 @@
 // Extenders as programs of their own: what they answer, how they fail, and runs without them.
 #include "sim/extender/http_extender.h"
 
-#include <chrono>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,8 +15,8 @@
 #include "sim/extender/extender_log.h"
 #include "sim/extender/http_channel.h"
 #include "sim/kube/kube_case.h"
+#include "tests/sim/extender/extender_server.h"
 #include "tests/testing/assert_ok.h"
-#include "tests/testing/subprocess.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -36,20 +34,9 @@ constexpr const char* kAllVerbs =
 class HttpExtenderTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (Process("/usr/bin/env", {"python3", "-c", ""}, "/").Wait().exit_code != 0) {
-      GTEST_SKIP() << "there is no python3";
-    }
-    const std::string script =
-        std::string(DRASIM_SOURCE_DIR) + "/tests/sim/extender/data/extender.py";
-    server_ = std::make_unique<Process>(
-        "/usr/bin/env", std::vector<std::string>{"python3", script, dir_.PathOf("port")}, "/");
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!dir_.Has("port")) {
-      ASSERT_TRUE(server_->Running());
-      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    url_ = absl::StrCat("http://127.0.0.1:", dir_.Read("port"));
+    if (!ExtenderServer::HasPython()) GTEST_SKIP() << "there is no python3";
+    server_ = std::make_unique<ExtenderServer>();
+    url_ = server_->url();
   }
 
   // An extender of the configuration; `more` are further members.
@@ -93,7 +80,7 @@ class HttpExtenderTest : public ::testing::Test {
   }
 
   TempDir dir_;
-  std::unique_ptr<Process> server_;
+  std::unique_ptr<ExtenderServer> server_;
   std::string url_;
 };
 
@@ -162,7 +149,7 @@ TEST_F(HttpExtenderTest, DiesInTheMiddleOfAnAnswer) {
   const std::string verb = R"("filterVerb":"filter")";
   const KubeAnswer answer = AnswerOf(ExtenderOf("die", verb), "1");
   EXPECT_EQ(answer.attempts(0).outcome(), "error");
-  EXPECT_EQ(server_->Wait().exit_code, 1);
+  EXPECT_EQ(server_->process().Wait().exit_code, 1);
   // Nobody is there now.
   EXPECT_EQ(AnswerOf(ExtenderOf("good", verb), "1").attempts(0).outcome(), "error");
   const std::string ignorable = absl::StrCat(verb, R"(,"ignorable":true)");
@@ -216,8 +203,7 @@ TEST_F(HttpExtenderTest, ARecordedRunRepeatsWithoutTheExtender) {
   ASSERT_OK_AND_ASSIGN(const KubeAnswer checked, AnswerKubeCase(line.given, &check));
   EXPECT_TRUE(check.Finish().ok());
 
-  server_->Signal(SIGKILL);
-  server_->Wait();
+  server_->Kill();
   ReplayChannel replay(calls, nullptr);
   ASSERT_OK_AND_ASSIGN(const KubeAnswer again, AnswerKubeCase(line.given, &replay));
   EXPECT_TRUE(replay.Finish().ok());

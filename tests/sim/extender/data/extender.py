@@ -2,11 +2,15 @@
 
 Writes its port to the file argv[1]. Modes: good, none (passes no node), slow, late (after the time
 limit), refuse (status 500), error (the member Error), garbage, die (in the middle of the answer).
+With a number behind it, a mode begins with that call, and those before are good: die3. Two further
+modes go by the number of the call: turn (passes another node with each), second (passes all, but no
+node at the second).
 """
 
 import http.server
 import json
 import os
+import re
 import sys
 import time
 
@@ -22,6 +26,10 @@ def filter_nodes(mode, args):
         return {"Error": "out of order"}
     names = names_of(args)
     passed = [] if mode == "none" else [n for n in reversed(names) if n != "n1"]
+    if mode == "turn":
+        passed = [sorted(names)[calls % len(names)]]
+    if mode == "second":
+        passed = [] if calls == 2 else names
     # Letters of another case are as good.
     failed = {n: "n1 is not wanted" for n in names if n not in passed}
     if args.get("NodeNames") is not None:
@@ -50,12 +58,19 @@ def bind(mode, args):
     return {"Error": "" if mode != "error" and known else "not bound"}
 
 
+calls = 0  # so far; a scheduler makes one after the other
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         mode, verb = self.path.strip("/").split("/")
+        global calls
+        calls += 1
+        mode, first = re.fullmatch("([a-z]+)([0-9]*)", mode).groups()
+        mode = mode if calls >= int(first or 0) else "good"
         if mode == "late":
             time.sleep(2)
         if mode == "slow":
