@@ -122,6 +122,7 @@ class KubeCycle {
 
   // In upstream's order: those that are not ignorable first. They must outlive the cycle.
   void set_extenders(std::vector<Extender*> extenders);
+  bool has_extenders() const { return !extenders_.empty(); }
 
   // One attempt for a pending pod. The cluster is as before afterwards: trials are taken back. With
   // `detail` null, no texts of single nodes are made. `wants_message` false: the message stays

@@ -139,19 +139,20 @@ std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask)
       if (restrictions_[i].wants_feasible) restricting[i]->ListFeasible(context, feasible);
     }
   }
-  cluster_->Assume(pod, decision.node, decision.devices, decision.grants);
+  if (!only_asks_) cluster_->Assume(pod, decision.node, decision.devices, decision.grants);
   return std::nullopt;
 }
 
 std::optional<Placer::Failure> Placer::PlaceByKube(const PodContext& pod) {
   cycle_->CountDecision();
-  kube_attempt_ = kube_->Schedule(kube_profile_, pod, /*wants_message=*/false, /*detail=*/nullptr);
+  kube_attempt_ = kube_->Schedule(kube_profile_, pod, wants_message_, /*detail=*/nullptr);
   if (kube_attempt_.outcome != AttemptResult::Outcome::kFound) {
     VerdictSummaryTable::Row why;
     why.nodes = static_cast<uint32_t>(cluster_->available_nodes());
     why.rejected = kube_attempt_.rejected;
     return Failure{pod.pod, PodId(), summaries_->Intern(why), false, false};
   }
+  if (only_asks_) return std::nullopt;
   const NodeId node = kube_attempt_.node;
   DeviceSet devices;
   DeviceGrants grants;
@@ -209,7 +210,7 @@ std::optional<Placer::Failure> Placer::PlaceAll(JobId job, SimTime now, Ask ask)
   const bool gang = row.pods > 1;
   if (gang) cluster_->BeginWhatIf();
   // A gang's pods would need room on several nodes at once, which no upstream plugin looks for.
-  if (kube_ != nullptr) kube_->set_runs_post_filter(!gang && !trial_);
+  if (kube_ != nullptr) kube_->set_runs_post_filter(!gang && (!trial_ || wants_message_));
   for (uint32_t i = 0; i < row.pods; ++i) {
     std::optional<Failure> failure = PlacePod(PodId(row.first_pod.value() + i), now, ask);
     if (!failure.has_value()) continue;
@@ -249,6 +250,17 @@ bool Placer::WouldFit(JobId job, SimTime now) {
 
 std::optional<Placer::Failure> Placer::WhyNever(JobId job, SimTime now) {
   return TryPlace(job, now, Ask::kUnrestricted);
+}
+
+std::string Placer::MessageNow(JobId job, SimTime now) {
+  if (kube_ != nullptr && kube_->has_extenders()) return "";
+  wants_message_ = true;
+  only_asks_ = jobs_->row(job).state == JobState::kDropped;
+  const std::optional<Failure> failure = TryPlace(job, now, Ask::kEveryone);
+  wants_message_ = false;
+  only_asks_ = false;
+  if (!failure.has_value()) return "";
+  return kube_ != nullptr ? kube_attempt_.message : summaries_->Text(failure->why);
 }
 
 // Counts the pods of the shape that the nodes could hold if they were empty, available and
