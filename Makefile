@@ -3,7 +3,7 @@ JOBS ?= 2
 BUILD = build/release
 DRASIM = $(BUILD)/bin/drasim
 
-.PHONY: help build demo docs test cross soak soak-short bench asan tidy format format-check install clean
+.PHONY: help build demo docs test cross soak soak-short bench bench-micro asan tidy format format-check install clean
 
 help:
 	@echo "make demo    build, and compare seven GPU scheduling policies on the embedded workload"
@@ -12,7 +12,7 @@ help:
 	@echo "make docs    write the key references of docs/ from model/proto and model/data"
 	@echo "make cross   the same decisions from g++ and clang++, at -O0 and -O2"
 	@echo "make soak    long randomised tests, and 5 minutes of fuzzing per reader"
-	@echo "make bench   the benchmarks"
+	@echo "make bench   the tier smoke of the suite core against its baseline; make bench-micro for single functions"
 	@echo "make asan    the core tests under the address and undefined-behaviour sanitizers"
 	@echo "make tidy, make format, make install (PREFIX=/usr/local), make clean"
 
@@ -58,8 +58,15 @@ soak-short:
 	@.ci/setup build test soak
 	@.ci/soak 15 3 $(JOBS)
 
-# DRASIM_BENCH_LONG=FOLDER: gui_bench measures runs of 1,000,000 jobs and 100,000 pods, made there once.
 bench:
+	@.ci/setup build
+	@[ -e $(BUILD)/build.ninja ] || cmake --preset release -DDRASIM_BUILD_TESTS=OFF -DDRASIM_BUILD_BENCH=OFF >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target drasim
+	@$(DRASIM) bench run bench/suite/core.yaml --tier smoke --out $(BUILD)/bench --jobs $(JOBS) --quiet
+	@$(DRASIM) bench compare bench/baseline/core.csv $(BUILD)/bench
+
+# DRASIM_BENCH_LONG=FOLDER: gui_bench measures runs of 1,000,000 jobs and 100,000 pods, made there once.
+bench-micro:
 	@.ci/setup build test
 	@cmake --preset release -DDRASIM_BUILD_TESTS=OFF -DDRASIM_BUILD_BENCH=ON >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS)

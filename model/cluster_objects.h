@@ -30,8 +30,8 @@ struct GroupObject {
 struct DisruptionBudget {
   std::string ns;
   std::string name;
-  LabelSelector selector;                 // one that selects everything counts as none (1.34)
-  int32_t disruptions_allowed = 0;        // status
+  LabelSelector selector;                   // one that selects everything counts as none (1.34)
+  int32_t disruptions_allowed = 0;          // status
   std::vector<std::string> disrupted_pods;  // names, sorted
   bool operator==(const DisruptionBudget&) const = default;
 };

@@ -72,7 +72,25 @@ int32_t PodSlots(const NodeSpec& spec) {
   return static_cast<int32_t>(std::min<int64_t>(spec.pods, INT32_MAX));
 }
 
+// The cluster that its own pod counts are about.
+class CountedState final : public CountedCluster {
+ public:
+  explicit CountedState(const ClusterState* state) : state_(*state) {}
+  const ShapeTable& shapes() const override { return state_.shapes(); }
+  size_t node_count() const override { return state_.node_count(); }
+  bool available(NodeId node) const override { return state_.node(node).available; }
+  const NodeSpec& node_spec(NodeId node) const override { return state_.node_spec(node); }
+  absl::Span<const PodId> pods_on(NodeId node) const override { return state_.pods_on(node); }
+  ShapeId pod_shape_id(PodId pod) const override { return state_.pod_shape_id(pod); }
+
+ private:
+  const ClusterState& state_;
+};
+
 }  // namespace
+
+ClusterState::ClusterState(GpuModelTable* models, const ShapeTable* shapes)
+    : models_(models), shapes_(shapes), counts_(std::make_unique<CountedState>(this)) {}
 
 // The ModelIds of the node's GPUs: one per GPU if the node names several models, else one for all.
 absl::StatusOr<std::vector<uint8_t>> ClusterState::InternModels(const NodeSpec& spec) {

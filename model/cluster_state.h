@@ -141,8 +141,7 @@ class ClusterState {
  public:
   // Both tables must outlive the state. AddNode adds the models of nodes; whoever adds pods interns
   // their shapes first.
-  ClusterState(GpuModelTable* models, const ShapeTable* shapes)
-      : models_(models), shapes_(shapes), counts_(this) {}
+  ClusterState(GpuModelTable* models, const ShapeTable* shapes);
   ClusterState(const ClusterState&) = delete;
   ClusterState& operator=(const ClusterState&) = delete;
 

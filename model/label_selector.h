@@ -1,7 +1,7 @@
 // Label selectors (meta/v1 LabelSelector) as values.
 //
-// Texts stay texts: verdicts that depend on them are cached per shape, so they are compared once per
-// shape and node.
+// Texts stay texts: verdicts that depend on them are cached per shape, so they are compared once
+// per shape and node.
 #ifndef DRASIM_MODEL_LABEL_SELECTOR_H_
 #define DRASIM_MODEL_LABEL_SELECTOR_H_
 
@@ -34,8 +34,8 @@ struct LabelRequirement {
 struct LabelSelector {
   bool given = false;                          // false: nil
   std::vector<LabelRequirement> requirements;  // matchLabels are In with one value; sorted by key
-  // Why Kubernetes cannot use the selector (an invalid key, value or operator), in its words; such a
-  // selector makes the plugin that reads it fail. Empty: it is valid.
+  // Why Kubernetes cannot use the selector (an invalid key, value or operator), in its words; such
+  // a selector makes the plugin that reads it fail. Empty: it is valid.
   std::string error;
 
   bool selects_all() const { return given && requirements.empty() && error.empty(); }

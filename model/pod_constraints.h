@@ -144,7 +144,7 @@ std::optional<PodHold> ParsePodHold(absl::string_view name);
 
 struct PodConstraints {
   std::vector<std::pair<std::string, std::string>>
-      node_selector;  // label key, value; sorted by key
+      node_selector;                 // label key, value; sorted by key
   bool gives_node_selector = false;  // the section is there, even if it is empty
   // Required node affinity: at least one of these terms must match; empty: any node, or no node
   // with `requires_node_terms`.
@@ -154,9 +154,9 @@ struct PodConstraints {
   bool prefers_nodes = false;  // the section is there, even if it has no terms
   std::string node_name;       // spec.nodeName of a pod that is not bound; empty: none
   std::vector<Toleration> tolerations;
-  PodHold hold = PodHold::kNone;  // why the pod is never placed
-  bool never_preempts = false;    // preemptionPolicy: Never
-  std::vector<std::string> gates;  // spec.schedulingGates
+  PodHold hold = PodHold::kNone;     // why the pod is never placed
+  bool never_preempts = false;       // preemptionPolicy: Never
+  std::vector<std::string> gates;    // spec.schedulingGates
   std::vector<HostPort> host_ports;  // of containers and sidecars
   // Images of init containers and containers, with a tag, in the pod's order.
   std::vector<std::string> images;

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
-#include "model/cluster_state.h"
 
 namespace drasim {
 
@@ -163,7 +162,7 @@ void DomainCounts::AddNode(uint32_t domain, int nodes) {
 }
 
 uint32_t PodCounts::DomainOf(TopologyDomains& topology, NodeId node) {
-  if (!cluster_->node(node).available) return 0;
+  if (!cluster_->available(node)) return 0;
   const std::string* const value = LabelOf(cluster_->node_spec(node).labels, topology.key_);
   if (value == nullptr) return 0;
   const auto [it, inserted] =
@@ -195,7 +194,7 @@ uint32_t PodCounts::FindGroup(const DomainNodes& rule) {
   for (size_t n = 0; n < cluster_->node_count(); ++n) {
     const NodeId node(n);
     group->members.push_back(
-        cluster_->node(node).available && TakesPart(cluster_->node_spec(node), rule) ? 1 : 0);
+        cluster_->available(node) && TakesPart(cluster_->node_spec(node), rule) ? 1 : 0);
   }
   groups_.push_back(std::move(group));
   return it->second;
@@ -228,7 +227,7 @@ DomainCountId PodCounts::CountDomains(PodCountId column, absl::string_view key,
 
 void PodCounts::SetNode(NodeId node) {
   const size_t n = node.value();
-  const bool available = cluster_->node(node).available;
+  const bool available = cluster_->available(node);
   // Out of the old domains, by the old columns of the node.
   const auto move = [&](int sign) {
     for (const std::unique_ptr<DomainCounts>& domains : domains_) {
@@ -398,12 +397,13 @@ void PodCounts::Add(PodCountId id, NodeId node, int32_t pods) {
 // --- Check ---
 
 absl::Status PodCounts::Check() const {
+  const ShapeTable& shapes = cluster_->shapes();
   for (size_t c = 0; c < columns_.size(); ++c) {
     int64_t total = 0;
     for (size_t n = 0; n < cluster_->node_count(); ++n) {
       int32_t pods = 0;
       for (const PodId pod : cluster_->pods_on(NodeId(n))) {
-        pods += TimesOf(columns_[c], cluster_->pod_shape(pod));
+        pods += TimesOf(columns_[c], shapes.row(cluster_->pod_shape_id(pod)));
       }
       total += pods;
       if (pods == on_node(static_cast<PodCountId>(c), NodeId(n))) continue;
@@ -424,7 +424,7 @@ absl::Status PodCounts::Check() const {
     for (size_t n = 0; n < cluster_->node_count(); ++n) {
       const NodeId node(n);
       const NodeSpec& spec = cluster_->node_spec(node);
-      if (!cluster_->node(node).available || !TakesPart(spec, (*group)->rule)) continue;
+      if (!cluster_->available(node) || !TakesPart(spec, (*group)->rule)) continue;
       const std::string* const value = LabelOf(spec.labels, topology.key_);
       const uint32_t domain = value == nullptr ? 0 : topology.Find(*value);
       sums[domain] += on_node(domains.column_, node);

@@ -30,6 +30,7 @@
 #include "model/pod_constraints.h"
 #include "model/pod_shape.h"
 #include "model/pod_topology.h"
+#include "model/shape_table.h"
 
 namespace drasim {
 
@@ -130,11 +131,22 @@ struct CarriedTerm {
   DomainCountId domains = 0;  // by the term's topology key
 };
 
-class ClusterState;
+// What is counted: the cluster, as PodCounts sees it. Nodes that are not available take no part.
+class CountedCluster {
+ public:
+  virtual ~CountedCluster() = default;
+  virtual const ShapeTable& shapes() const = 0;
+  virtual size_t node_count() const = 0;
+  virtual bool available(NodeId node) const = 0;
+  virtual const NodeSpec& node_spec(NodeId node) const = 0;
+  virtual absl::Span<const PodId> pods_on(NodeId node) const = 0;
+  virtual ShapeId pod_shape_id(PodId pod) const = 0;
+};
 
 class PodCounts {
  public:
-  explicit PodCounts(const ClusterState* cluster) : cluster_(cluster) {}
+  explicit PodCounts(std::unique_ptr<const CountedCluster> cluster)
+      : cluster_(std::move(cluster)) {}
 
   size_t columns() const { return columns_.size(); }
   int32_t on_node(PodCountId id, NodeId node) const {
@@ -196,7 +208,7 @@ class PodCounts {
   uint32_t FindGroup(const DomainNodes& rule);
   uint32_t DomainOf(TopologyDomains& topology, NodeId node);
 
-  const ClusterState* cluster_;
+  std::unique_ptr<const CountedCluster> cluster_;
   bool active_ = false;
   bool carries_ = false;
   std::vector<Column> columns_;

@@ -14,7 +14,7 @@ struct PodIdentity {
   // The controller owner, for the default constraints of PodTopologySpread; empty: none.
   std::string owner_kind;  // "ReplicaSet"
   std::string owner_name;
-  std::string scheduler_name;  // empty: the only one there is
+  std::string scheduler_name;  // spec.schedulerName; empty: a pod that names none
   bool terminating = false;    // metadata.deletionTimestamp is set
   // Also by a preemption: condition DisruptionTarget with reason PreemptionByScheduler.
   bool preempted = false;

@@ -38,7 +38,7 @@ struct WeightedAffinityTerm {
 };
 
 struct PodTopology {
-  std::vector<SpreadConstraint> spread;  // in the pod's order; matchLabelKeys merged
+  std::vector<SpreadConstraint> spread;     // in the pod's order; matchLabelKeys merged
   std::vector<AffinityTerm> affinity;       // required
   std::vector<AffinityTerm> anti_affinity;  // required
   std::vector<WeightedAffinityTerm> preferred_affinity;

@@ -33,7 +33,7 @@ struct VolumeSource {
   std::string id;
   std::string pool;                   // of kRbd
   std::vector<std::string> monitors;  // of kRbd
-  bool read_only = false;  // where VolumeRestrictions asks
+  bool read_only = false;             // where VolumeRestrictions asks
 
   bool is_in_tree() const { return kind >= Kind::kAwsEbs; }
   bool operator==(const VolumeSource&) const = default;

@@ -17,8 +17,8 @@ namespace drasim {
 struct ScoredRequest {
   // False: a pod of a trace. Its amounts follow from its ResourceRequest, as one container.
   bool given = false;
-  int64_t cpu_milli = 0;     // of the pod when it is placed
-  int64_t memory_bytes = 0;  // likewise
+  int64_t cpu_milli = 0;           // of the pod when it is placed
+  int64_t memory_bytes = 0;        // likewise
   int64_t resident_cpu_milli = 0;  // of the pod when it is on a node
   int64_t resident_memory_bytes = 0;
   // Other resources as the scores of the pod count them, by name (sorted, unique).

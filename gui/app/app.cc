@@ -10,8 +10,6 @@
 #include "gui/app/command_line.h"
 #include "gui/session/run_overview.h"
 #include "gui/session/run_session.h"
-#include "gui/view/inspect_claim.h"
-#include "gui/view/inspect_pod.h"
 #include "gui/view/pyramid.h"
 #include "model/ids.h"
 #include "model/text/did_you_mean.h"
@@ -115,7 +113,7 @@ void App::OpenSession(const std::string& path, bool as_b) {
   slot.overview.reset();
   slot.snapshot.reset();
   slot.inspections = {};
-  asked_[as_b ? 1 : 0] = {};
+  inspections_.Forget(as_b);
   seeks_[as_b ? 1 : 0] = false;
   told_.clear();
   if (as_b) {
@@ -125,11 +123,8 @@ void App::OpenSession(const std::string& path, bool as_b) {
   state_.error.clear();
   open_status_ = absl::OkStatus();
   clock_began_ = false;
-  pod_places_ = PodPlaces();
-  pending_step_.reset();
-  marks_request_.reset();
+  stepper_.Forget();
   state_.ForgetSelections();
-  node_of_ = {};
 }
 
 void App::StartJob(RunJobSpec spec, bool as_b) {
@@ -178,10 +173,10 @@ bool App::Update() {
   TakeResults(&state_.b, /*as_b=*/true);
   asked = FitTimeline() || asked;
   ResolveSelection();
-  FollowToNode();
-  TakePlaces();
+  inspections_.FollowToNode(&state_);
+  if (const std::string told = stepper_.TakePlaces(&state_); !told.empty()) Notify(told);
   asked = SeekAll() || asked;
-  asked = InspectAll() || asked;
+  if (clock_began_) asked = inspections_.AskAll(&state_, &stepper_) || asked;
   return CompareAll() || asked;
 }
 
@@ -261,10 +256,8 @@ void App::TakeResults(RunSlot* slot, bool as_b) {
     std::shared_ptr<const Inspection> next =
         slot->session->inspection(static_cast<ObjectKind>(kind));
     if (next == nullptr) continue;
-    // What was asked for the sake of its marks alone is not shown.
-    const bool for_marks = !as_b && marks_request_.has_value() &&
-                           next->request == *marks_request_ && next->request.at != CursorIn(*slot);
-    if (!for_marks) slot->inspections[kind] = std::move(next);
+    const bool for_step = !as_b && stepper_.IsForStepAlone(next->request, state_);
+    if (!for_step) slot->inspections[kind] = std::move(next);
   }
 }
 
@@ -337,17 +330,6 @@ void App::BeginClock() {
   options_.select.clear();
 }
 
-view::TimeTarget App::CursorIn(const RunSlot& slot) const {
-  view::TimeTarget at = state_.timeline.cursor();
-  // Records are A's; B is at the same time.
-  if (&slot == &state_.b) at.record.reset();
-  if (slot.overview != nullptr && at.time > slot.overview->end) {
-    at.time = slot.overview->end;
-    at.record.reset();
-  }
-  return at;
-}
-
 bool App::SeekAll() {
   bool asked = false;
   for (const bool as_b : {false, true}) {
@@ -355,7 +337,7 @@ bool App::SeekAll() {
     // A's first cursor is known with its overview.
     if (slot.overview == nullptr || !slot.opened() || !clock_began_) continue;
     SnapshotRequest request;
-    request.at = CursorIn(slot);
+    request.at = state_.CursorIn(slot);
     request.tenants = state_.wants_tenants;
     if (state_.map.grouping == view::MapGrouping::kLabel) request.label = state_.map.label;
     const size_t run = as_b ? 1 : 0;
@@ -384,7 +366,7 @@ void App::Play(SimDuration elapsed) {
   if (timeline.cursor().time >= timeline.end()) timeline.Pause();
 }
 
-// --- Selection and inspection ---
+// --- Selection ---
 
 void App::ResolveSelection() {
   const RunSlot& a = state_.a;
@@ -412,7 +394,7 @@ void App::ResolveSelection() {
   if (!at_is_given_ && !looked_at_end_) {
     looked_at_end_ = true;
     state_.timeline.MoveTo({state_.timeline.end()});
-    if (CursorIn(a) != sought_[0].at) return;  // after the next snapshot
+    if (state_.CursorIn(a) != sought_[0].at) return;  // after the next snapshot
   }
   std::vector<std::string> names;
   for (size_t i = 0; i < a.snapshot->nodes.rows() && names.size() < kMostSuggested; ++i) {
@@ -432,21 +414,6 @@ void App::ResolveSelection() {
   Notify(text, /*error=*/true);
   to_select_.clear();
   if (looked_at_end_) state_.timeline.MoveTo({FullestMoment(*a.overview)});
-}
-
-// A pod or claim brings its node with it, once: another node may be looked at beside it.
-void App::FollowToNode() {
-  const ObjectRef& selected = state_.selected;
-  if (node_of_.first != selected) node_of_ = {selected, ""};
-  const std::shared_ptr<const Inspection>& told =
-      state_.a.inspections[static_cast<size_t>(selected.kind)];
-  if (told == nullptr || told->request.object != selected) return;
-  std::string node;
-  if (told->pod.has_value()) node = view::NodeOf(*told->pod);
-  if (told->claim.has_value()) node = view::NodeOf(*told->claim);
-  if (node.empty() || node_of_.second == node) return;
-  node_of_.second = node;
-  state_.node = node;
 }
 
 bool App::FindSelection(const std::string& name) {
@@ -473,49 +440,6 @@ bool App::FindSelection(const std::string& name) {
   return false;
 }
 
-bool App::InspectIn(RunSlot* slot, const InspectRequest& request) {
-  const size_t run = slot == &state_.b ? 1 : 0;
-  InspectRequest& asked = asked_[run][static_cast<size_t>(request.object.kind)];
-  if (asked == request) return false;
-  asked = request;
-  slot->session->Inspect(request);
-  return true;
-}
-
-bool App::InspectAll() {
-  bool asked = false;
-  for (RunSlot* slot : {&state_.a, &state_.b}) {
-    if (slot->overview == nullptr || !slot->opened() || !clock_began_) continue;
-    for (const ObjectKind kind :
-         {ObjectKind::kPod, ObjectKind::kNode, ObjectKind::kClaim, ObjectKind::kTenant}) {
-      InspectRequest request;
-      request.object.kind = kind;
-      const bool in_sight = state_.views.Has(ViewKind::kInspect);
-      const bool for_marks = slot == &state_.a && kind == ObjectKind::kPod &&
-                             pending_step_.has_value() && state_.selected.kind == kind;
-      if (kind == ObjectKind::kNode && in_sight) request.object.name = state_.node;
-      if (kind == state_.selected.kind && (in_sight || for_marks)) {
-        request.object.name = state_.selected.name;
-      } else if (kind == ObjectKind::kClaim && in_sight) {
-        request.object.name = state_.wants_claim;
-      }
-      if (!request.object.name.empty()) {
-        request.at = for_marks ? view::TimeTarget{slot->overview->end} : CursorIn(*slot);
-        if (for_marks) marks_request_ = request;
-        if (kind == ObjectKind::kNode) {
-          request.begin = state_.timeline.window_begin();
-          request.end = state_.timeline.window_end();
-        }
-      } else if (asked_[slot == &state_.b ? 1 : 0][static_cast<size_t>(kind)].object.name.empty()) {
-        continue;  // nothing was asked, nothing is to be ended
-      }
-      if (request.object.name.empty()) slot->inspections[static_cast<size_t>(kind)].reset();
-      asked = InspectIn(slot, request) || asked;
-    }
-  }
-  return asked;
-}
-
 bool App::CompareAll() {
   if (!state_.comparing() || state_.a.overview == nullptr || state_.b.overview == nullptr) {
     return false;
@@ -540,106 +464,8 @@ bool App::CompareAll() {
   return true;
 }
 
-// --- Stepping ---
-
-void App::TakePlaces() {
-  if (state_.a.overview == nullptr || !state_.a.opened()) return;
-  const std::string node =
-      state_.selected.kind == ObjectKind::kNode ? state_.selected.name : std::string();
-  if (run_events_of_ != state_.a.overview || run_events_node_ != node) {
-    run_events_of_ = state_.a.overview;
-    run_events_node_ = node;
-    run_events_.clear();
-    for (const RunEvent& event : run_events_of_->events) {
-      if (node.empty() || event.node == node) run_events_.push_back(event.at);
-    }
-  }
-  if (!pending_step_.has_value()) return;
-  if (state_.selected.kind != ObjectKind::kPod) {
-    pending_step_.reset();
-    return;
-  }
-  const std::shared_ptr<const Inspection> told = state_.a.session->inspection(ObjectKind::kPod);
-  if (told == nullptr || told->request.object != state_.selected ||
-      told->request.at != view::TimeTarget{state_.a.overview->end}) {
-    return;
-  }
-  pod_places_ = PodPlaces();
-  pod_places_.pod = state_.selected.name;
-  pod_places_.complete = true;
-  if (told->pod.has_value()) {
-    for (const view::LifeMark& mark : told->pod->marks) {
-      pod_places_.events.push_back({mark.time});
-      if (mark.kind == view::LifeMark::Kind::kNoNode ||
-          mark.kind == view::LifeMark::Kind::kPlaced) {
-        pod_places_.attempts.push_back({mark.time});
-      }
-    }
-  }
-  const PendingStep step = *pending_step_;
-  pending_step_.reset();
-  Step(step.unit, step.forward);
-}
-
-bool App::PlacesAreKnown(view::StepUnit unit) const {
-  if (unit != view::StepUnit::kEvent && unit != view::StepUnit::kAttempt) return true;
-  return state_.selected.kind != ObjectKind::kPod ||
-         (pod_places_.complete && pod_places_.pod == state_.selected.name);
-}
-
-view::StepPlaces App::Places() const {
-  view::StepPlaces places;
-  places.clock = state_.a.session->clock();
-  if (state_.selected.kind == ObjectKind::kPod) {
-    places.events = pod_places_.events;
-    places.attempts = pod_places_.attempts;
-  } else {
-    places.events = run_events_;
-  }
-  return places;
-}
-
 void App::Step(view::StepUnit unit, bool forward) {
-  if (!state_.a.opened() || state_.a.overview == nullptr) return;
-  state_.timeline.Pause();
-  if (!PlacesAreKnown(unit)) {
-    pending_step_ = {unit, forward};
-    return;
-  }
-  view::StepPlaces places = Places();
-  std::shared_ptr<const RunComparison> comparison;
-  if (unit == view::StepUnit::kDivergence && state_.comparison != nullptr) {
-    comparison = state_.comparison->result();
-    if (comparison != nullptr) places.divergences = comparison->divergences;
-  }
-  if (!state_.timeline.Step(unit, places, forward)) {
-    const absl::string_view side = forward ? "after" : "before";
-    switch (unit) {
-      case view::StepUnit::kRecord:
-        break;  // the end is in sight
-      case view::StepUnit::kEvent:
-        Notify(absl::StrCat("No event ", side, " this moment"));
-        break;
-      case view::StepUnit::kAttempt:
-        Notify(state_.selected.kind == ObjectKind::kPod
-                   ? absl::StrCat("No attempt of ", state_.selected.name, " ", side, " this moment")
-                   : "Select a pod to step through its attempts");
-        break;
-      case view::StepUnit::kDivergence:
-        Notify(!state_.comparing()     ? "Open a second run to step through divergences"
-               : comparison == nullptr ? "The comparison is not complete yet"
-                                       : absl::StrCat("No divergence ", side, " this moment"));
-        break;
-    }
-    return;
-  }
-  if (comparison == nullptr || comparison->model == nullptr) return;
-  const SimTime now = state_.timeline.cursor().time;
-  for (const view::PodDivergence& divergence : comparison->model->divergences()) {
-    if (divergence.time != now) continue;
-    state_.Select({ObjectKind::kPod, std::string(comparison->a_pods.name(divergence.a))});
-    return;
-  }
+  if (const std::string told = stepper_.Step(unit, forward, &state_); !told.empty()) Notify(told);
 }
 
 // --- Frames ---
@@ -686,7 +512,7 @@ bool App::animating() const {
          layout_->animating();
 }
 
-std::optional<std::string> App::TakePictureWish() { return std::exchange(picture_, std::nullopt); }
+std::optional<PictureWish> App::TakePictureWish() { return std::exchange(picture_, std::nullopt); }
 
 std::string App::CommandLine() const { return ViewCommandLine(state_); }
 

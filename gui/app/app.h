@@ -21,12 +21,14 @@
 #include "absl/types/span.h"
 #include "gui/app/app_state.h"
 #include "gui/app/app_view.h"
+#include "gui/app/inspection_wishes.h"
 #include "gui/app/panel.h"
 #include "gui/app/settings.h"
+#include "gui/app/stepper.h"
 #include "gui/session/comparison_job.h"
-#include "gui/session/inspection.h"
 #include "gui/session/run_job.h"
 #include "gui/session/run_snapshot.h"
+#include "gui/view/draw_list.h"
 #include "gui/view/timeline.h"
 #include "model/time.h"
 
@@ -44,6 +46,13 @@ struct AppOptions {
   Looks looks;
   std::string settings_folder;  // of splitters and recent files; empty: nothing is kept
   std::function<void()> wake;   // called by workers; null: nobody
+};
+
+// A PNG of the window that the user wants.
+struct PictureWish {
+  std::string path;
+  std::optional<view::Rect> part;  // a panel, in ImGui's coordinates; absent: the whole window
+  bool operator==(const PictureWish&) const = default;
 };
 
 class App {
@@ -66,8 +75,8 @@ class App {
   bool wants_quit() const { return quit_; }
   void Quit() { quit_ = true; }
 
-  // A path for a PNG of the whole window, wished by the user; the window writes it after the frame.
-  std::optional<std::string> TakePictureWish();
+  // The window writes it after the frame.
+  std::optional<PictureWish> TakePictureWish();
 
   // The command line that shows this view.
   std::string CommandLine() const;
@@ -80,7 +89,7 @@ class App {
   void SaveSettings();
   void Notify(absl::string_view text, bool error = false);
   // Of the next frame, in which the list that this was chosen from is gone.
-  void WishPicture(std::string path) { picture_wish_ = std::move(path); }
+  void WishPicture(PictureWish wish) { picture_wish_ = std::move(wish); }
   // To the next or previous place of that kind; a notice if none is known.
   void Step(view::StepUnit unit, bool forward);
   void CloseA();
@@ -88,19 +97,6 @@ class App {
   // Why A could not be opened; OK unless AppState::error is set.
 
  private:
-  // The places of a pod's events, for stepping beyond the cursor. An inspection tells what was
-  // known at its moment, so this is taken from one of the end of the run.
-  struct PodPlaces {
-    std::string pod;
-    bool complete = false;
-    std::vector<view::TimeTarget> events;
-    std::vector<view::TimeTarget> attempts;
-  };
-  struct PendingStep {
-    view::StepUnit unit = view::StepUnit::kEvent;
-    bool forward = true;
-  };
-
   // Everything but drawing. True if a worker was asked for something new.
   bool Update();
   bool CarryOutWishes();
@@ -111,17 +107,10 @@ class App {
   bool FitTimeline();
   void BeginClock();
   void ResolveSelection();
-  void FollowToNode();
   bool FindSelection(const std::string& name);
   bool SeekAll();
-  bool InspectAll();
-  bool InspectIn(RunSlot* slot, const InspectRequest& request);
   bool CompareAll();
-  void TakePlaces();
   void Play(SimDuration elapsed);
-  view::TimeTarget CursorIn(const RunSlot& slot) const;
-  view::StepPlaces Places() const;
-  bool PlacesAreKnown(view::StepUnit unit) const;
   void FailOpening(const absl::Status& status);
 
   AppOptions options_;
@@ -130,8 +119,8 @@ class App {
   std::unique_ptr<AppView> layout_;
   Settings settings_;
   bool quit_ = false;
-  std::optional<std::string> picture_wish_;  // for the frame after this one
-  std::optional<std::string> picture_;
+  std::optional<PictureWish> picture_wish_;  // for the frame after this one
+  std::optional<PictureWish> picture_;
 
   absl::Status open_status_;
   absl::Status wish_status_;  // the first error of `at` and `select`
@@ -139,18 +128,12 @@ class App {
   bool at_is_given_ = false;  // by the user, for the present A
   std::string to_select_;     // looked for in the snapshot of the cursor
   bool looked_at_end_ = false;
-  std::pair<ObjectRef, std::string> node_of_;  // the selected object, and the node it brought
-  std::array<std::array<InspectRequest, kObjectKinds>, 2> asked_;  // of A and B
+  Stepper stepper_;
+  InspectionWishes inspections_;
   std::array<SnapshotRequest, 2> sought_;
   std::array<bool, 2> seeks_ = {false, false};  // sought_ is valid
   SimDuration compared_tolerance_;
-  std::string told_;  // the pod whose stories the comparison was asked for
-  std::vector<view::TimeTarget> run_events_;
-  std::shared_ptr<const RunOverview> run_events_of_;
-  std::string run_events_node_;
-  PodPlaces pod_places_;
-  std::optional<PendingStep> pending_step_;
-  std::optional<InspectRequest> marks_request_;  // the last one made for PodPlaces
+  std::string told_;       // the pod whose stories the comparison was asked for
   int64_t play_rest_ = 0;  // of a clock that counts records: billionths of one
 };
 

@@ -78,13 +78,20 @@ std::vector<std::string> FiguresTexts(const RunOverview& run) {
   return texts;
 }
 
-std::string ChipText(const RunOverview& run) {
-  return run.policy.empty() ? run.name : absl::StrCat(run.name, " · ", run.policy);
+// `job`: of this window, or null. A run with a change has the name and the policy of the one that
+// it repeats, so the change comes first.
+std::string ChipText(const RunOverview& run, const RunJob* job) {
+  const std::string name =
+      run.policy.empty() ? run.name : absl::StrCat(run.name, " · ", run.policy);
+  const bool repeats = job != nullptr && job->spec().scenario_path.empty();
+  const std::string changes = repeats ? ChangesText(job->spec()) : "";
+  return changes.empty() ? name : absl::StrCat(changes, " · ", name);
 }
 
 std::string JobText(absl::string_view letter, const RunJob& job, const JobProgress& progress) {
-  const std::string name =
-      job.spec().scenario_path.empty() ? "the changed scenario" : job.spec().scenario_path;
+  std::string name = job.spec().scenario_path;
+  if (name.empty()) name = ChangesText(job.spec());
+  if (name.empty()) name = "the same scenario";
   std::string text = absl::StrCat(letter, ": ", name);
   if (progress.state == JobState::kStarting) return absl::StrCat(text, " is being read");
   absl::StrAppend(&text, progress.state == JobState::kPaused ? " pauses at " : " runs, ",
@@ -243,7 +250,7 @@ float AppLayout::DrawChip(const char* letter, size_t category, RunSlot* slot, fl
   if (slot != nullptr) {
     if (chip->overview != slot->overview) {
       chip->overview = slot->overview;
-      chip->text = slot->overview == nullptr ? "" : ChipText(*slot->overview);
+      chip->text = slot->overview == nullptr ? "" : ChipText(*slot->overview, slot->job.get());
     }
     text = slot->overview != nullptr ? chip->text : slot->opened() ? "is being read" : "runs";
   }

@@ -2,7 +2,19 @@
 
 #include <utility>
 
+#include "gui/session/run_overview.h"
+
 namespace drasim::gui {
+
+view::TimeTarget AppState::CursorIn(const RunSlot& slot) const {
+  view::TimeTarget at = timeline.cursor();
+  if (&slot == &b) at.record.reset();
+  if (slot.overview != nullptr && at.time > slot.overview->end) {
+    at.time = slot.overview->end;
+    at.record.reset();
+  }
+  return at;
+}
 
 void AppState::Select(ObjectRef object) {
   if (object.kind == ObjectKind::kNode) node = object.name;

@@ -89,6 +89,9 @@ struct AppState {
   view::StepUnit step_unit = view::StepUnit::kRecord;
   SimDuration tolerance = SimDuration::Seconds(60);  // of divergences
 
+  // The cursor in A or B: records are A's, B is at the same time; neither is past its end.
+  view::TimeTarget CursorIn(const RunSlot& slot) const;
+
   // --- selection ---
   ObjectRef selected;  // what the inspector shows
   // The node whose slots are shown over time: the last one selected, or that of the pod or claim.

@@ -11,10 +11,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "gui/app/app.h"
 #include "gui/app/app_view.h"
 #include "gui/app/commands.h"
 #include "gui/app/overlay_window.h"
+#include "gui/app/view_list.h"
 #include "gui/app/widgets.h"
 #include "gui/session/run_session.h"
 #include "gui/view/unit_text.h"
@@ -69,39 +69,48 @@ bool ExportList::Draw(bool is_new, App* app) {
   if (is_new) {
     panel_.clear();
     files_.clear();
+    picture_.reset();
     chosen_ = 0;
     folder_ = FolderOf(*app);
     const std::optional<size_t> panel = app->layout().focused_panel();
     if (panel.has_value()) {
       panel_ = std::string(app->panels()[*panel]->title());
       files_ = app->panels()[*panel]->Exports(state);
+      for (const AppView::PlacedPanel& placed : app->layout().placed()) {
+        if (placed.panel != *panel) continue;
+        const absl::string_view name = ViewName(app->panels()[*panel]->view());
+        picture_ = {absl::StrCat(name, ".png"), placed.rect};
+      }
     }
   }
   BeginOverlay("##exports", kListWidthInEm * ImGui::GetFontSize(), 0, is_new);
   StrongText(panel_.empty() ? "Export" : absl::StrCat("Export: ", panel_), state);
   WrappedDimText(absl::StrCat("into ", folder_), state);
   if (panel_.empty()) WrappedDimText("A panel that has the keys (1 to 7) exports its data.", state);
-  const size_t rows = files_.size() + 2;
-  if (ImGui::IsKeyPressed(GLFW_KEY_DOWN)) chosen_ = (chosen_ + 1) % rows;
-  if (ImGui::IsKeyPressed(GLFW_KEY_UP)) chosen_ = (chosen_ + rows - 1) % rows;
+  std::vector<std::string> rows;
+  for (const PanelExport& file : files_) {
+    rows.push_back(absl::StrCat(
+        file.name, ", ",
+        view::ValueText(static_cast<double>(file.content.size()), view::Unit::kBytes)));
+  }
+  rows.emplace_back("window.png, the whole window");
+  if (picture_.has_value()) rows.push_back(absl::StrCat(picture_->path, ", this panel"));
+  rows.emplace_back("the view as a command line, to the clipboard");
+  if (ImGui::IsKeyPressed(GLFW_KEY_DOWN)) chosen_ = (chosen_ + 1) % rows.size();
+  if (ImGui::IsKeyPressed(GLFW_KEY_UP)) chosen_ = (chosen_ + rows.size() - 1) % rows.size();
   std::optional<size_t> picked;
   if (EnterPressed()) picked = chosen_;
-  for (size_t i = 0; i < rows; ++i) {
-    std::string text = "window.png, the whole window";
-    if (i == files_.size() + 1) text = "the view as a command line, to the clipboard";
-    if (i < files_.size()) {
-      text = absl::StrCat(
-          files_[i].name, ", ",
-          view::ValueText(static_cast<double>(files_[i].content.size()), view::Unit::kBytes));
-    }
-    if (ImGui::Selectable(absl::StrCat(text, "##", i).c_str(), i == chosen_)) picked = i;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (ImGui::Selectable(absl::StrCat(rows[i], "##", i).c_str(), i == chosen_)) picked = i;
   }
   ImGui::End();
   if (!picked.has_value()) return true;
   if (*picked < files_.size()) {
     Write(files_[*picked], app);
   } else if (*picked == files_.size()) {
-    app->WishPicture(FreePath(folder_, "window.png"));
+    app->WishPicture({FreePath(folder_, "window.png"), std::nullopt});
+  } else if (*picked + 1 < rows.size()) {
+    app->WishPicture({FreePath(folder_, picture_->path), picture_->part});
   } else {
     RunCommand("copy_command", app);
   }

@@ -9,11 +9,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "gui/app/app.h"
 #include "gui/app/panel.h"
 
 namespace drasim::gui {
-
-class App;
 
 // A path in the folder that no file has: "pods.csv", else "pods-2.csv", "pods-3.csv", ...
 std::string FreePath(const std::string& folder, const std::string& name);
@@ -29,6 +28,7 @@ class ExportList {
 
   std::string panel_;  // its title
   std::vector<PanelExport> files_;
+  std::optional<PictureWish> picture_;  // of the panel
   std::string folder_;
   size_t chosen_ = 0;
 };

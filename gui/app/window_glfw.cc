@@ -197,17 +197,28 @@ void Window::Draw(bool animating) {
 }
 
 void Window::CarryOutPictureWish(int width, int height) {
-  const std::optional<std::string> path = app_->TakePictureWish();
-  if (!path.has_value()) return;
+  const std::optional<PictureWish> wish = app_->TakePictureWish();
+  if (!wish.has_value()) return;
   absl::Status status = absl::OkStatus();
   if (const absl::StatusOr<FrameImage> picture = frames_->Read(width, height); picture.ok()) {
-    status = WritePng(*path, width, height, picture->rgb);
+    if (wish->part.has_value()) {
+      const view::Rect& part = *wish->part;
+      const ImVec2 scale = ImGui::GetIO().DisplayFramebufferScale;
+      const int left = std::clamp(static_cast<int>(part.x * scale.x), 0, width - 1);
+      const int top = std::clamp(static_cast<int>(part.y * scale.y), 0, height - 1);
+      const int wide = std::clamp(static_cast<int>(part.width * scale.x), 1, width - left);
+      const int high = std::clamp(static_cast<int>(part.height * scale.y), 1, height - top);
+      status = WritePng(wish->path, wide, high,
+                        PartOfPicture(width, height, picture->rgb, left, top, wide, high));
+    } else {
+      status = WritePng(wish->path, width, height, picture->rgb);
+    }
   } else {
     status = picture.status();
   }
   Notice notice;
   notice.error = !status.ok();
-  notice.text = status.ok() ? absl::StrCat("Written: ", *path) : std::string(status.message());
+  notice.text = status.ok() ? absl::StrCat("Written: ", wish->path) : std::string(status.message());
   app_->state().notices.push_back(std::move(notice));
   due_ = kFramesPerEvent;
 }

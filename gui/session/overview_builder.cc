@@ -318,6 +318,13 @@ view::PodTable PodsAt(const LedgerSeek& seek, const RunBasis& basis, SimTime now
 
 RunSnapshot SnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek,
                        const RunBasis& basis, SnapshotExtras extras) {
+  RunSnapshot snapshot;
+  UpdateSnapshotAt(request, seek, basis, std::move(extras), TouchedNodes(), &snapshot);
+  return snapshot;
+}
+
+void UpdateSnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek, const RunBasis& basis,
+                      SnapshotExtras extras, const TouchedNodes& touched, RunSnapshot* snapshot) {
   const auto number_of = [&](PodId pod) { return static_cast<uint32_t>(seek.NumberOf(pod)); };
   const auto tenant_of = [&](PodId pod) { return basis.TenantOf(number_of(pod)); };
   const bool by_record = basis.by_record;
@@ -331,10 +338,10 @@ RunSnapshot SnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek,
   const auto layout_of = [&](NodeId node, size_t gpu) { return seek.LayoutOf(node, gpu); };
   extras.layout_of.emplace(layout_of);
   extras.time = by_record ? SimTime(static_cast<int64_t>(seek.record())) : now;
-  return MakeSnapshot(
+  UpdateSnapshot(
       request,
       {seek.cluster(), seek.live(), seek.summaries(), basis.ended, number_of, tenant_of, now},
-      extras);
+      extras, touched, snapshot);
 }
 
 }  // namespace drasim::gui

@@ -55,10 +55,13 @@ absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn
                                                           RunOverview* overview,
                                                           uint64_t exact_records = kExactRecords);
 
-// The state where `seek` stands; Of the extras, only `fragmentation` and `node_changes` are
-// the caller's.
+// The state where `seek` stands. Of the extras, `fragmentation`, `node_changes` and `fits`
+// are the caller's.
 RunSnapshot SnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek,
                        const RunBasis& basis, SnapshotExtras extras);
+// Likewise, as UpdateSnapshot.
+void UpdateSnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek, const RunBasis& basis,
+                      SnapshotExtras extras, const TouchedNodes& touched, RunSnapshot* snapshot);
 view::PodTable PodsAt(const LedgerSeek& seek, const RunBasis& basis, SimTime now);
 
 }  // namespace drasim::gui

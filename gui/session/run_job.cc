@@ -127,6 +127,32 @@ absl::Status CheckInputs(const RunSpec& spec) {
 
 }  // namespace
 
+std::string ChangesText(const RunJobSpec& spec) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : spec.changes) {
+    const size_t last = key.rfind('.');
+    const size_t before = last == std::string::npos || last == 0 ? last : key.rfind('.', last - 1);
+    parts.push_back(
+        absl::StrCat(before == std::string::npos ? key : key.substr(before + 1), "=", value));
+  }
+  for (const NodeEventChange& event : spec.node_events) {
+    absl::string_view what;
+    switch (event.kind) {
+      case NodeEventChange::Kind::kFail:
+        what = " fails at ";
+        break;
+      case NodeEventChange::Kind::kDrain:
+        what = " is drained at ";
+        break;
+      case NodeEventChange::Kind::kAdd:
+        what = " once more at ";
+        break;
+    }
+    parts.push_back(absl::StrCat(event.node, what, view::TimeText(event.at)));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
 absl::Status CheckRun(const RunJobSpec& spec) {
   ASSIGN_OR_RETURN(const GivenScenario given, ChangedScenario(spec));
   ASSIGN_OR_RETURN(const RunSpec run, ResolveGiven(given));
@@ -174,18 +200,18 @@ class RunJob::Impl {
     const std::lock_guard<std::mutex> lock(mutex_);
     paused_ = false;
     attention_ = false;
-    changed_.notify_all();
+    LeavePause();
   }
   void Step(uint64_t records) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!paused_) return;
     steps_ += records;
-    changed_.notify_all();
+    if (steps_ > 0) LeavePause();
   }
   void Cancel() {
     const std::lock_guard<std::mutex> lock(mutex_);
     stop_ = true;
-    changed_.notify_all();
+    LeavePause();
   }
   void Settle() {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -329,13 +355,6 @@ class RunJob::Impl {
     Clock::time_point next_;
   };
 
-  void SetState(JobState state) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      progress_.state = state;
-    }
-    Tell();
-  }
   void Tell() {
     if (on_change_) on_change_();
   }
@@ -347,6 +366,13 @@ class RunJob::Impl {
       overview_ = std::move(overview);
     }
     Tell();
+  }
+
+  // With the lock. Not left to the worker, which may wake up late: whoever resumed a run and then
+  // looks at it would take it for one that stands still.
+  void LeavePause() {
+    if (progress_.state == JobState::kPaused) progress_.state = JobState::kRunning;
+    changed_.notify_all();
   }
 
   // A paused run has made a record.
@@ -361,12 +387,18 @@ class RunJob::Impl {
       if (!holds()) return;
     }
     follower->Publish();
-    SetState(JobState::kPaused);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!holds()) return;
+      progress_.state = JobState::kPaused;
+    }
+    Tell();
     {
       std::unique_lock<std::mutex> lock(mutex_);
       changed_.wait(lock, [&holds] { return !holds(); });
+      progress_.state = JobState::kRunning;
     }
-    SetState(JobState::kRunning);
+    Tell();
   }
 
   void Work() {

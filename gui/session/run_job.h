@@ -47,6 +47,11 @@ struct RunJobSpec {
   bool paused = false;  // before the first record
 };
 
+// How the run differs from its scenario, in few words: "driver_controllers.qps=50, node-000003
+// fails at 7h". Keys without their beginnings, which a reader of the scenario knows. Empty without
+// changes.
+std::string ChangesText(const RunJobSpec& spec);
+
 // The error with which such a run would begin, but for those of its inputs: of a scenario that
 // cannot be read, of a change that does not suit its key, or of keys that do not suit each other.
 // Reads the scenario only, so the interface may call it as the user types.
@@ -85,6 +90,7 @@ class RunJob {
   std::shared_ptr<const RunOverview> overview() const;
 
   void Pause();
+  // At once out of JobState::kPaused, as Step: Settle may follow.
   void Resume();
   // Lets a paused run make so many more records.
   void Step(uint64_t records);

@@ -13,10 +13,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "gui/session/block_columns.h"
+#include "gui/session/fit_tally.h"
 #include "gui/session/fragmentation_pass.h"
 #include "gui/session/inspector.h"
 #include "gui/session/overview_builder.h"
 #include "gui/session/record_times.h"
+#include "gui/session/snapshot_pool.h"
 #include "gui/view/inspect_node.h"
 #include "model/record.h"
 #include "model/status_macros.h"
@@ -219,6 +221,8 @@ class RunSession::Impl {
     std::unique_ptr<FragmentationPass> fragmentation =
         FragmentationPass::Start(file, basis, *this->overview());
 
+    SnapshotPool snapshots;
+    FitTally fits;
     while (true) {
       SnapshotRequest request;
       bool seeks = false;
@@ -267,10 +271,13 @@ class RunSession::Impl {
       RETURN_IF_ERROR(MoveTo(seek.get(), request.at, basis->by_record));
       SnapshotExtras extras;
       extras.fragmentation = basis->fragmentation.get();
+      extras.fits = &fits;
       if (searched) extras.node_changes = changes;
-      auto snapshot = std::make_shared<const RunSnapshot>(
-          SnapshotAt(request, *seek, *basis, std::move(extras)));
-      Publish([&] { snapshot_ = std::move(snapshot); });
+      std::shared_ptr<const RunSnapshot> snapshot =
+          snapshots.Make(seek->TakeTouched(), [&](const TouchedNodes& touched, RunSnapshot* made) {
+            UpdateSnapshotAt(request, *seek, *basis, std::move(extras), touched, made);
+          });
+      Publish([&] { snapshot_.swap(snapshot); });
     }
   }
 

@@ -9,6 +9,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "gui/session/block_columns.h"
+#include "gui/session/fit_tally.h"
 #include "gui/session/run_snapshot.h"
 #include "gui/view/cluster_map_data.h"
 #include "gui/view/pod_archive.h"
@@ -18,6 +19,7 @@
 #include "model/ids.h"
 #include "model/record.h"
 #include "model/time.h"
+#include "sim/record/ledger_seek.h"
 #include "sim/record/live_claims.h"
 #include "sim/record/live_state.h"
 
@@ -44,6 +46,8 @@ struct SnapshotExtras {
   absl::Span<const NodeChange> node_changes;                  // of the run, by record
   const LiveClaims* claims = nullptr;                         // null: none
   std::optional<view::LayoutOfGpu> layout_of = std::nullopt;  // absent: unknown
+  // Of the same run, kept by one who makes many snapshots; null: counted anew.
+  FitTally* fits = nullptr;
 };
 
 // The number of pods that have ended.
@@ -56,6 +60,13 @@ view::PodTable PodsOf(const SnapshotState& state);
 // typical pods) more.
 RunSnapshot MakeSnapshot(const SnapshotRequest& request, const SnapshotState& state,
                          const SnapshotExtras& extras);
+// The same in the memory of a snapshot of another moment of the run, from the same archive. Only
+// the touched nodes are made anew, at least those touched since extras.fits was used last;
+// `touched.all` is right for any snapshot. O(live pods + devices of touched nodes + nodes), and as
+// above with tenants and fragmentation.
+void UpdateSnapshot(const SnapshotRequest& request, const SnapshotState& state,
+                    const SnapshotExtras& extras, const TouchedNodes& touched,
+                    RunSnapshot* snapshot);
 
 }  // namespace drasim::gui
 

@@ -10,6 +10,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "gui/view/map_model.h"
 #include "gui/view/node_slices.h"
 #include "gui/view/pod_table.h"
@@ -44,6 +45,10 @@ struct MapSources {
 // instances of a static layout are stranded. O(pods + devices), with fragmentation O(nodes x
 // typical pods) more.
 ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources);
+// Brings some nodes up to date in data that MapDataOf made of an earlier state of the same cluster
+// and of the same sources. Tenants stay. O(pods + devices of the nodes).
+void UpdateMapData(const ClusterState& cluster, const MapSources& sources,
+                   absl::Span<const NodeId> nodes, ClusterMapData* data);
 // `pods`: of the same moment, from record 0 on.
 ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods,
                          std::optional<LayoutOfGpu> layout_of = std::nullopt);

@@ -184,6 +184,24 @@ void ClusterMapData::SetSlots(uint32_t gpu, absl::Span<const MapSlot> slots_of_g
   SumUp(&nodes[gpus[gpu].node]);
 }
 
+void ClusterMapData::ReplaceGpu(uint32_t gpu, MapGpu by, absl::Span<const MapSlot> slots_of_gpu) {
+  MapGpu& target = gpus[gpu];
+  by.node = target.node;
+  by.first_slot = target.first_slot;
+  by.slot_room = target.slot_room;
+  const bool had_shares = target.units == kShareUnits;
+  target = by;
+  PlaceSlots(gpu, slots_of_gpu);
+  if (had_shares == (by.units == kShareUnits)) return;
+  has_shares = std::any_of(gpus.begin(), gpus.end(),
+                           [](const MapGpu& other) { return other.units == kShareUnits; });
+}
+
+void ClusterMapData::SumUpNode(uint32_t node) {
+  SumUp(&nodes[node]);
+  ++version;
+}
+
 void ClusterMapData::SumUpNodes() {
   for (MapNode& node : nodes) SumUp(&node);
   ++version;

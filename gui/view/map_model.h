@@ -59,7 +59,7 @@ struct MapGpu {
   // Slices of a MIG GPU that is used whole, for its height on the map; 0: as `units` say.
   uint16_t slices = 0;
   int32_t fragmentation_milli = 0;  // FGD's share of the GPU that typical jobs cannot use, 0..1000
-  // Set by AddGpu and SetSlots.
+  // Set by AddGpu, ReplaceGpu and SetSlots.
   uint32_t node = 0;
   int32_t held_milli = 0;  // the share that pods hold, 0..1000
   uint32_t first_slot = 0;
@@ -78,8 +78,8 @@ struct MapNode {
   // Set by AddNode and AddGpu.
   uint32_t first_gpu = 0;
   uint32_t gpu_count = 0;
-  // Set by SumUpNodes and SetSlots. Sums over its GPUs, so that a map of nodes need not look at
-  // these.
+  // Set by SumUpNodes, SumUpNode and SetSlots. Sums over its GPUs, so that a map of nodes need not
+  // look at these.
   int64_t held_milli = 0;
   int64_t stranded_milli = 0;
   int64_t fragmentation_milli = 0;
@@ -106,8 +106,11 @@ struct ClusterMapData {
   // Replaces the slots of a GPU by others, which must not lie in `slots`. Amortised O(slots + GPUs
   // of the node).
   void SetSlots(uint32_t gpu, absl::Span<const MapSlot> slots_of_gpu);
-  // Sets the sums and leads of all nodes. O(GPUs).
+  // Replaces all of a GPU. SumUpNode must follow the last GPU of its node.
+  void ReplaceGpu(uint32_t gpu, MapGpu by, absl::Span<const MapSlot> slots_of_gpu);
+  // Sets the sums and leads of all nodes, or of one. O(GPUs).
   void SumUpNodes();
+  void SumUpNode(uint32_t node);
   absl::Span<const MapSlot> SlotsOf(const MapGpu& gpu) const {
     return absl::MakeConstSpan(slots).subspan(gpu.first_slot, gpu.slot_count);
   }

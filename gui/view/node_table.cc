@@ -65,6 +65,11 @@ NodeTable::NodeTable(const ClusterState& cluster, std::optional<LayoutOfGpu> lay
   }
 }
 
+void NodeTable::Update(const ClusterState& cluster, NodeId node,
+                       std::optional<LayoutOfGpu> layouts) {
+  rows_[node.value()] = NodeFigures(cluster, node, layouts);
+}
+
 absl::Span<const TableColumn> NodeTable::columns() const {
   using Kind = TableColumn::Kind;
   static const auto* const columns =

@@ -65,6 +65,10 @@ class NodeTable : public TableSource {
   explicit NodeTable(const ClusterState& cluster,
                      std::optional<LayoutOfGpu> layouts = std::nullopt);
 
+  // Brings a row up to date, of a later or earlier state of the same cluster. O(its devices).
+  void Update(const ClusterState& cluster, NodeId node,
+              std::optional<LayoutOfGpu> layouts = std::nullopt);
+
   const NodeTableRow& row(size_t node) const { return rows_[node]; }
 
   // TableSource.

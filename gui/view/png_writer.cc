@@ -54,6 +54,21 @@ absl::Status WritePng(const std::string& path, int width, int height,
   return WriteFileAtomically(path, bytes);
 }
 
+std::vector<uint8_t> PartOfPicture(int width, int height, absl::Span<const uint8_t> rgb, int left,
+                                   int top, int part_width, int part_height) {
+  CheckSize(width, height, rgb.size());
+  DRASIM_CHECK(left >= 0 && part_width > 0 && part_width <= width - left);
+  DRASIM_CHECK(top >= 0 && part_height > 0 && part_height <= height - top);
+  std::vector<uint8_t> part;
+  part.reserve(RowBytes(part_width) * static_cast<size_t>(part_height));
+  for (int row = top; row < top + part_height; ++row) {
+    const absl::Span<const uint8_t> pixels = rgb.subspan(
+        RowBytes(width) * static_cast<size_t>(row) + RowBytes(left), RowBytes(part_width));
+    part.insert(part.end(), pixels.begin(), pixels.end());
+  }
+  return part;
+}
+
 void FlipRows(int width, int height, std::vector<uint8_t>* rgb) {
   CheckSize(width, height, rgb->size());
   const auto row_bytes = static_cast<std::ptrdiff_t>(RowBytes(width));

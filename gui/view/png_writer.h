@@ -22,6 +22,11 @@ absl::StatusOr<std::string> EncodePng(int width, int height, absl::Span<const ui
 absl::Status WritePng(const std::string& path, int width, int height,
                       absl::Span<const uint8_t> rgb);
 
+// The part of the picture from column `left` and row `top` on. REQUIRES: it lies inside and is not
+// empty.
+std::vector<uint8_t> PartOfPicture(int width, int height, absl::Span<const uint8_t> rgb, int left,
+                                   int top, int part_width, int part_height);
+
 // Turns the picture upside down: OpenGL hands out the bottom row first.
 void FlipRows(int width, int height, std::vector<uint8_t>* rgb);
 

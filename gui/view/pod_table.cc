@@ -33,15 +33,29 @@ PodTable::PodTable(SimTime now, std::shared_ptr<const PodArchive> archive, size_
   DRASIM_CHECK_LE(ended, archive_->size());
 }
 
+void PodTable::Restart(SimTime now, std::shared_ptr<const PodArchive> archive, size_t ended) {
+  DRASIM_CHECK_LE(ended, archive->size());
+  now_ = now;
+  archive_ = std::move(archive);
+  ended_ = ended;
+  rows_.clear();
+  names_.clear();
+  name_begin_.assign(1, 0);
+  verdicts_.clear();
+  verdict_numbers_ = VerdictNumbers(static_cast<uint32_t>(archive_->texts().verdicts.size()));
+}
+
 void PodTable::ReserveLive(size_t pods) {
   rows_.reserve(pods);
   name_begin_.reserve(pods + 1);
 }
 
-void PodTable::AddLive(PodRow row, absl::string_view name, const VerdictSummaryTable& summaries) {
+void PodTable::AddLive(const PodRow& row, absl::string_view name,
+                       const VerdictSummaryTable& summaries) {
   const std::optional<uint32_t> known = archive_->verdict_numbers().Find(row);
-  row.verdict = known.has_value() ? *known : verdict_numbers_.Number(row, summaries, &verdicts_);
   rows_.push_back(row);
+  rows_.back().verdict =
+      known.has_value() ? *known : verdict_numbers_.Number(row, summaries, &verdicts_);
   names_.append(name.data(), name.size());
   name_begin_.push_back(names_.size());
 }

@@ -56,9 +56,11 @@ class PodTable : public TableSource {
   PodTable();
   // The first `ended` rows of the archive; live pods are added. REQUIRES: ended <= archive->size().
   PodTable(SimTime now, std::shared_ptr<const PodArchive> archive, size_t ended);
+  // The same as another one, in the memory of this.
+  void Restart(SimTime now, std::shared_ptr<const PodArchive> archive, size_t ended);
   // Behind the rows so far. REQUIRES: numbers ascend; shape, tenant and summary exist. Amortised
   // O(1).
-  void AddLive(PodRow row, absl::string_view name, const VerdictSummaryTable& summaries);
+  void AddLive(const PodRow& row, absl::string_view name, const VerdictSummaryTable& summaries);
   // For so many calls of AddLive.
   void ReserveLive(size_t pods);
 

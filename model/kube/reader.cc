@@ -176,10 +176,7 @@ class KubeTreeReader {
       absl::StrAppend(&error_text_, "\nand ", errors_ - kMaxKubeErrors, " more errors");
     }
     if (errors_ > 0) return absl::InvalidArgumentError(error_text_);
-    for (const auto& [text, others] : warnings_) {
-      manifest_.warnings.push_back(
-          others == 0 ? text : absl::StrCat(text, " (and ", others, " more like it)"));
-    }
+    manifest_.warnings = warnings_.Texts();
     return std::move(manifest_);
   }
 
@@ -203,12 +200,8 @@ class KubeTreeReader {
   // `alike` tells which warnings are one.
   void Warn(const YamlNode& node, absl::string_view path, absl::string_view what,
             const std::string& alike) {
-    const auto [known, is_new] = warning_index_.emplace(alike, warnings_.size());
-    if (is_new) {
-      warnings_.emplace_back(Located(node, path, what), 0);
-    } else {
-      ++warnings_[known->second].second;
-    }
+    KubeWarnings* warnings = options_.warnings != nullptr ? options_.warnings : &warnings_;
+    warnings->Add(alike, [&] { return Located(node, path, what); });
   }
 
   std::string Describe(const YamlNode& node) const {
@@ -266,7 +259,9 @@ class KubeTreeReader {
       return entries;
     }
     std::vector<const YamlNode*> merged;
-    absl::flat_hash_map<std::string, const YamlNode*> given;
+    entries.reserve(node.children.size() / 2);
+    absl::flat_hash_map<std::string, size_t>
+        given;  // of mappings that are too long to look through
     for (size_t i = 0; i + 1 < node.children.size(); i += 2) {
       KubeEntry entry;
       entry.key = node.children[i];
@@ -276,17 +271,27 @@ class KubeTreeReader {
         continue;
       }
       if (!KeyName(*entry.key, path, &entry.name)) continue;
-      const auto [first, is_new] = given.emplace(entry.name, entry.key);
-      if (is_new) {
+      const KubeEntry* first = FirstOf(entries, entry.name, &given);
+      if (first == nullptr) {
         entries.push_back(std::move(entry));
       } else {
-        const size_t line = source_->LineOf(begin_ + first->second->position);
+        const size_t line = source_->LineOf(begin_ + first->key->position);
         Error(*entry.key, path.Field(entry.name).Text(),
               absl::StrCat("duplicate key, first given in line ", line));
       }
     }
     for (const YamlNode* source : merged) AddMerged(*source, path, &entries);
     return entries;
+  }
+
+  // The entry of that name, which is about to be added if there is none.
+  static const KubeEntry* FirstOf(const std::vector<KubeEntry>& entries, const std::string& name,
+                                  absl::flat_hash_map<std::string, size_t>* index) {
+    constexpr size_t kShort = 16;
+    if (entries.size() < kShort) return FindEntry(entries, name);
+    for (size_t i = index->size(); i < entries.size(); ++i) index->emplace(entries[i].name, i);
+    const auto known = index->find(name);
+    return known == index->end() ? nullptr : &entries[known->second];
   }
 
   // Adds what a merge key brings and no entry has yet.
@@ -336,7 +341,11 @@ class KubeTreeReader {
     const KubePath root;
     if (node.kind != YamlNode::Kind::kMapping) return Mismatch(node, root, "an object");
     const std::vector<KubeEntry> entries = Entries(node, root);
-    const std::string kind = EntryText(node, entries, "kind", defaults.kind, "a text such as Pod");
+    // kubectl writes the kind of a list behind its items.
+    const bool list = FindEntry(entries, "items") != nullptr;
+    const std::string kind = EntryText(
+        node, entries, "kind", defaults.kind,
+        list ? "List: it follows the items, so is the file complete?" : "a text such as Pod");
     const std::string version = EntryText(node, entries, "apiVersion", defaults.api_version,
                                           "a text such as v1 or apps/v1");
     if (kind.empty() || version.empty()) return;
@@ -472,7 +481,8 @@ class KubeTreeReader {
     if (field.is_map()) return MergeMap(node, path, field, message);
     if (!field.is_repeated()) {
       if (field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
-        return MergeScalar(node, path, field, FormatOf(field), message);
+        MergeScalar(node, path, field, FormatOf(field), message);
+        return;
       }
       return MergeMessage(node, path, reflection.MutableMessage(message, &field));
     }
@@ -495,15 +505,22 @@ class KubeTreeReader {
     for (const KubeEntry& given : Entries(node, path)) {
       Message* entry = message->GetReflection()->AddMessage(message, &field);
       entry->GetReflection()->SetString(entry, &key, given.name);
-      MergeScalar(*given.value, path.MapKey(given.name), value, FormatOf(field), entry);
+      if (!MergeScalar(*given.value, path.MapKey(given.name), value, FormatOf(field), entry)) {
+        message->GetReflection()->RemoveLast(message, &field);
+      }
     }
   }
 
-  // One value: sets a singular field, appends to a repeated one.
-  void MergeScalar(const YamlNode& node, const KubePath& path, const FieldDescriptor& field,
+  // One value: sets a singular field, appends to a repeated one. False after an error, which leaves
+  // the message as it was.
+  bool MergeScalar(const YamlNode& node, const KubePath& path, const FieldDescriptor& field,
                    Format format, Message* message) {
     const std::string expected = ExpectedFormat(field, format);
-    if (node.kind != YamlNode::Kind::kScalar) return Mismatch(node, path, expected);
+    const auto mismatch = [&](const std::string& what) {
+      Mismatch(node, path, what);
+      return false;
+    };
+    if (node.kind != YamlNode::Kind::kScalar) return mismatch(expected);
     KubeWord word = Resolve(node);
     const bool is_text = word.kind == KubeWordKind::kText || word.kind == KubeWordKind::kTimestamp;
     if (format == proto::kube::FORMAT_QUANTITY) absl::StripAsciiWhitespace(&word.text);
@@ -511,8 +528,7 @@ class KubeTreeReader {
     switch (field.cpp_type()) {
       case FieldDescriptor::CPPTYPE_STRING:
         if (!is_text && format == proto::kube::FORMAT_ANY) {
-          return Mismatch(node, path,
-                          absl::StrCat(expected, ": \"", Shorten(node.text), "\" in quotes"));
+          return mismatch(absl::StrCat(expected, ": \"", Shorten(node.text), "\" in quotes"));
         }
         fits = HasFormat(word, is_text, format);
         break;
@@ -529,9 +545,10 @@ class KubeTreeReader {
       default:
         DRASIM_UNREACHABLE("a field of kube.proto has a type that no field of Kubernetes has");
     }
-    if (!fits) return Mismatch(node, path, expected);
+    if (!fits) return mismatch(expected);
     const absl::Status stored = StoreScalar(word.text, field, message);
     if (!stored.ok()) Error(node, path.Text(), stored.message());
+    return stored.ok();
   }
 
   static bool HasFormat(const KubeWord& word, bool is_text, Format format) {
@@ -550,11 +567,27 @@ class KubeTreeReader {
   KubeManifest manifest_;
   size_t errors_ = 0;
   std::string error_text_;
-  std::vector<std::pair<std::string, size_t>> warnings_;  // and how many others are like it
-  absl::flat_hash_map<std::string, size_t> warning_index_;
+  KubeWarnings warnings_;
 };
 
 }  // namespace
+
+void KubeWarnings::Add(const std::string& alike, absl::FunctionRef<std::string()> text) {
+  const auto [known, is_new] = index_.emplace(alike, warnings_.size());
+  if (is_new) {
+    warnings_.emplace_back(text(), 0);
+  } else {
+    ++warnings_[known->second].second;
+  }
+}
+
+std::vector<std::string> KubeWarnings::Texts() const {
+  std::vector<std::string> texts;
+  for (const auto& [text, others] : warnings_) {
+    texts.push_back(others == 0 ? text : absl::StrCat(text, " (and ", others, " more like it)"));
+  }
+  return texts;
+}
 
 absl::StatusOr<KubeManifest> ReadKubeObjects(absl::string_view text, absl::string_view file,
                                              const KubeReadOptions& options) {

@@ -16,8 +16,10 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -49,12 +51,27 @@ struct KubeManifest {
   std::vector<std::string> warnings;
 };
 
+// Warnings of one text or several, of which those that are alike become one.
+class KubeWarnings {
+ public:
+  // `text` is asked only if none like it is there; else that one is counted.
+  void Add(const std::string& alike, absl::FunctionRef<std::string()> text);
+  // In the order of the first of each sort: "TEXT (and 3 more like it)".
+  std::vector<std::string> Texts() const;
+
+ private:
+  std::vector<std::pair<std::string, size_t>> warnings_;  // and how many others are like it
+  absl::flat_hash_map<std::string, size_t> index_;
+};
+
 struct KubeReadOptions {
   bool validate = true;  // also ValidateKubeObject
   // The text comes from a cluster of any release and is used as far as it is understood: objects of
   // unknown kinds or versions go to `skipped` without a message; errors of fields and objects
   // become warnings, and the field or object is left out. Only mistakes of syntax remain errors.
   bool of_cluster = false;
+  // Collects the warnings of texts that are pieces of one, in place of KubeManifest::warnings.
+  KubeWarnings* warnings = nullptr;
 };
 
 // Reads all objects of `text`. `file` is used in messages only.

@@ -66,7 +66,8 @@ class JsonTreeParser {
   }
 
   void SkipBlanks() {
-    while (at_ < text_.size() && absl::StrContains(" \t\n\r", text_[at_])) ++at_;
+    const auto is_blank = [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; };
+    while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
   }
 
   YamlNode* NewNode(YamlNode::Kind kind) {
@@ -174,7 +175,11 @@ class JsonTreeParser {
   const YamlNode* Text() {
     YamlNode* node = NewNode(YamlNode::Kind::kScalar);
     ++at_;
+    const auto is_plain = [](char c) { return c >= ' ' && c < '\x7F' && c != '"' && c != '\\'; };
     while (problem_.empty()) {
+      const size_t run = at_;
+      while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
+      node->text.append(text_.data() + run, at_ - run);
       if (at_ == text_.size()) {
         Fail(node->position, "a quoted text is not closed");
         break;

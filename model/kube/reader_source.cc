@@ -21,6 +21,7 @@ constexpr absl::string_view kKubeBlanks = " \t\n\r";
 std::string WithoutMarks(absl::string_view text) {
   while (absl::ConsumePrefix(&text, "\xEF\xBB\xBF")) {
   }
+  if (!absl::StrContains(text, '\r')) return std::string(text);
   std::string clean;
   clean.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
@@ -43,8 +44,8 @@ absl::StatusOr<KubeSource> KubeSource::Parse(absl::string_view text, absl::strin
   source.text_ = WithoutMarks(text);
   const absl::string_view clean = source.text_;
   source.line_begins_.push_back(0);
-  for (size_t i = 0; i < clean.size(); ++i) {
-    if (clean[i] == '\n') source.line_begins_.push_back(i + 1);
+  for (size_t i = clean.find('\n'); i != absl::string_view::npos; i = clean.find('\n', i + 1)) {
+    source.line_begins_.push_back(i + 1);
   }
   size_t begin = 0;
   for (const size_t line : source.line_begins_) {

@@ -30,9 +30,9 @@ namespace drasim {
 // ~ or null) sets nothing: the field stays as it was; inside lists and as a map's value it is an
 // error. Empty text leaves the message as it was. The field's type, not YAML's guess, decides how a
 // scalar is read: `name: 42` is the text "42", and quotes make no difference except that "" and
-// "null" are texts. A map with the option FORMAT_WORDS also takes lists as values. Booleans are true
-// and false only. Enum fields take the value's name in lower case without prefix. Aliases work; tags
-// and merge keys (<<) do not.
+// "null" are texts. A map with the option FORMAT_WORDS also takes lists as values. Booleans are
+// true and false only. Enum fields take the value's name in lower case without prefix. Aliases
+// work; tags and merge keys (<<) do not.
 //
 // Errors (InvalidArgument): "FILE:LINE:COLUMN: field.path: what was found, what was expected",
 // without the path when it is the text as a whole that is wrong. Lines and columns begin at 1,

@@ -18,6 +18,7 @@
 #include "model/check.h"
 #include "model/status_macros.h"
 #include "model/text/utf8.h"
+#include "model/text/yaml_block.h"
 
 namespace drasim {
 namespace {
@@ -55,8 +56,12 @@ absl::Status CleanText(absl::string_view text, absl::string_view file, std::stri
   absl::ConsumePrefix(&text, "\xEF\xBB\xBF");
   clean->reserve(text.size());
   size_t position = 0;
+  const auto is_plain = [](char c) { return (c >= ' ' && c < '\x7F') || c == '\n' || c == '\t'; };
   while (position < text.size()) {
     const size_t start = position;
+    while (position < text.size() && is_plain(text[position])) ++position;
+    clean->append(text.data() + start, position - start);
+    if (position > start) continue;
     char32_t c = 0;
     if (!DecodeUtf8(text, &position, &c)) {
       const auto byte = static_cast<unsigned char>(text[start]);
@@ -321,6 +326,9 @@ absl::StatusOr<YamlTree> YamlTree::Parse(absl::string_view text, absl::string_vi
   YamlTree tree;
   tree.file_ = std::string(file);
   RETURN_IF_ERROR(CleanText(text, file, &tree.text_));
+  tree.root_ = ParseYamlBlocks(tree.text_, {kMaxValues, kMaxDepth}, &tree.nodes_);
+  if (tree.root_ != nullptr) return tree;
+  tree.nodes_.clear();
   Builder builder(tree.text_, &tree.nodes_);
   RunParser(tree.text_, &builder);
   if (builder.failed()) {

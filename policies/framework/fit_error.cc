@@ -9,7 +9,13 @@
 namespace drasim {
 
 void FitError::Add(absl::string_view reason, int64_t nodes) {
-  if (nodes > 0) counts_[reason] += nodes;
+  if (nodes <= 0) return;
+  const auto found = counts_.find(reason);
+  if (found != counts_.end()) {
+    found->second += nodes;
+  } else {
+    counts_.emplace(reason, nodes);
+  }
 }
 
 std::string FitError::Text() const {

@@ -8,9 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 
 namespace drasim {
@@ -31,7 +32,7 @@ class FitError {
  private:
   size_t nodes_;
   std::string pre_filter_;
-  absl::flat_hash_map<std::string, int64_t> counts_;
+  std::map<std::string, int64_t, std::less<>> counts_;
 };
 
 }  // namespace drasim

@@ -117,8 +117,8 @@ struct PostFilterResult {
   // What becomes of the pod's nominated node: upstream's ModeOverride with `nominated` (invalid:
   // cleared), or ModeNoop.
   bool keeps_nomination = false;
-  NodeId nominated;             // where the pod would fit; nothing is reserved for it there
-  std::vector<PodId> victims;   // to be evicted; may be empty
+  NodeId nominated;            // where the pod would fit; nothing is reserved for it there
+  std::vector<PodId> victims;  // to be evicted; may be empty
   // Pods of lower priority that lose their nomination for that node.
   std::vector<PodId> cleared_nominations;
   std::vector<Intent> intents;  // carried out before the pod is tried again
@@ -149,10 +149,11 @@ class Plugin {
 
 // How much of the cluster a verdict or a raw score depends on: the contract of the caches.
 enum class Reach : uint8_t {
-  // The shape without its topology, identity and volumes, and the node's row, specification, devices
-  // and residents: cached per such shape and node until the node changes.
+  // The shape without its topology, identity and volumes, and the node's row, specification,
+  // devices and residents: cached per such shape and node until the node changes.
   kNode,
-  // The whole shape, other nodes, pods or objects, too: asked anew in every attempt, after PreFilter.
+  // The whole shape, other nodes, pods or objects, too: asked anew in every attempt, after
+  // PreFilter.
   kCluster,
 };
 
@@ -201,6 +202,10 @@ class RequeuePlugin : public virtual Plugin {
   // plugin ended the pod's last attempt with kPending (kube-scheduler's PendingPlugins). Called for
   // plugins with a NodeRestriction only.
   virtual bool SkipsBackoff(PodId /*pod*/, SimTime /*now*/) { return false; }
+  // Whether a pod that this plugin rejected hears of every bound pod of its namespace that was
+  // added or changed. Others hear only of those that their affinity terms mean
+  // (scheduling_queue.go, getUnschedulablePodsWithCrossTopologyTerm).
+  virtual bool HearsOfNamespace() const { return false; }
 };
 
 // --- Filter ---
@@ -208,8 +213,8 @@ class RequeuePlugin : public virtual Plugin {
 class PreFilterPlugin : public virtual Plugin {
  public:
   // Once per attempt, before Filter. kReject, kUnresolvable and kError fail the attempt for all
-  // nodes. The Filter of a plugin of Reach::kNode must reject the same nodes by itself: a search that
-  // remembers verdicts does not call its PreFilter, unless it is a NodeRestrictionPlugin.
+  // nodes. The Filter of a plugin of Reach::kNode must reject the same nodes by itself: a search
+  // that remembers verdicts does not call its PreFilter, unless it is a NodeRestrictionPlugin.
   virtual StepResult PreFilter(const PodContext& pod, const ClusterState& cluster) = 0;
 };
 

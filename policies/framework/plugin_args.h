@@ -68,10 +68,9 @@ struct VolumeBindingArgs {
 };
 
 // monostate: the plugin's defaults.
-using PluginArgs =
-    std::variant<std::monostate, NodeResourcesFitArgs, BalancedAllocationArgs, NodeAffinityArgs,
-                 InterPodAffinityArgs, PodTopologySpreadArgs, DefaultPreemptionArgs,
-                 VolumeBindingArgs>;
+using PluginArgs = std::variant<std::monostate, NodeResourcesFitArgs, BalancedAllocationArgs,
+                                NodeAffinityArgs, InterPodAffinityArgs, PodTopologySpreadArgs,
+                                DefaultPreemptionArgs, VolumeBindingArgs>;
 
 // The arguments as T; the defaults where there are none.
 template <typename T>

@@ -1,5 +1,6 @@
 // ProfileSpec: which plugins a profile runs at which point, in order, with their weights and
-// arguments. From a KubeSchedulerConfiguration (sim/scenario/kube_config.h), or Kubernetes' defaults.
+// arguments. From a KubeSchedulerConfiguration (sim/scenario/kube_config.h), or Kubernetes'
+// defaults.
 #ifndef DRASIM_POLICIES_FRAMEWORK_PROFILE_SPEC_H_
 #define DRASIM_POLICIES_FRAMEWORK_PROFILE_SPEC_H_
 

@@ -30,6 +30,7 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
   absl::string_view name() const override { return "PodTopologySpread"; }
   std::vector<Reason> reasons() const override;
 
+  bool HearsOfNamespace() const override { return true; }
   uint32_t requeue_events() const override {
     return kPodAdded | kPodRemoved | kPodLabels | kPodTolerations | kNodeAdded | kNodeRemoved |
            kNodeLabels | kNodeTaints | kNodeSchedulable;

@@ -121,12 +121,18 @@ std::string ProblemOfClaim(const PodVolume& used, absl::string_view ns,
 }  // namespace
 
 std::vector<Reason> VolumeBinding::reasons() const {
+  static const auto* const kTexts = [] {
+    auto* const texts = new std::vector<std::string>;
+    for (ReasonIndex verdict = 1; verdict <= kLastVerdict; ++verdict) {
+      const absl::string_view bound = kBoundTexts[verdict / 3];
+      const absl::string_view unbound = kUnboundTexts[verdict % 3];
+      const bool both = !bound.empty() && !unbound.empty();
+      texts->push_back(absl::StrCat(bound, both ? " and " : "", unbound));
+    }
+    return texts;
+  }();
   std::vector<Reason> reasons;
-  for (ReasonIndex verdict = 1; verdict <= kLastVerdict; ++verdict) {
-    const absl::string_view bound = kBoundTexts[verdict / 3];
-    const absl::string_view unbound = kUnboundTexts[verdict % 3];
-    reasons.push_back({ReasonKind::kVolume, bound.empty() ? unbound : bound});
-  }
+  for (const std::string& text : *kTexts) reasons.push_back({ReasonKind::kVolume, text});
   reasons.push_back({ReasonKind::kVolume, "pod has unbound immediate PersistentVolumeClaims"});
   reasons.push_back({ReasonKind::kVolume, "a persistentvolumeclaim of the pod cannot be used"});
   return reasons;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -50,7 +51,7 @@ void Print(absl::string_view text) { std::fwrite(text.data(), 1, text.size(), st
 
 int Report(const absl::Status& status, OutputFormat format) {
   if (status.ok()) return kExitOk;
-  if (IsQuietFailure(status)) return kExitFailed;
+  if (const std::optional<int> code = QuietExitCode(status); code.has_value()) return *code;
   const int exit_code = ExitCodeOf(status);
   const std::string text = format == OutputFormat::kJson
                                ? ErrorJson(status, exit_code)

@@ -5,12 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "model/status_macros.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
 #include "sim/record/data_table.h"
 #include "sim/scenario/given_scenario.h"
+#include "sim/scenario/kube_config.h"
+#include "sim/scenario/run_spec.h"
+#include "sim/scenario/scenario_paths.h"
 #include "traces/byte_source.h"
 #include "traces/mapping.h"
 
@@ -25,6 +29,12 @@ bool LooksLikeMapping(absl::string_view text) {
       return true;
   }
   return false;
+}
+
+// A configuration of a Kubernetes component, in YAML or JSON; a scenario has no apiVersion.
+bool LooksLikeKubeConfig(absl::string_view text) {
+  return absl::StartsWith(text, "apiVersion:") || absl::StrContains(text, "\napiVersion:") ||
+         absl::StrContains(text, "\"apiVersion\"");
 }
 
 // The files that are valid, as they are found.
@@ -57,13 +67,23 @@ absl::Status ValidateOne(const std::string& path, ValidFiles* valid) {
     valid->Add(name, "mapping");
     return absl::OkStatus();
   }
+  if (LooksLikeKubeConfig(text)) {
+    RETURN_IF_ERROR(ReadKubeConfig(text, name).status());
+    valid->Add(name, "configuration of kube-scheduler");
+    return absl::OkStatus();
+  }
   GivenScenario given;
   given.file = name;
   given.text = text;
   RETURN_IF_ERROR(ParseGiven(&given));
-  if (const absl::Status s = ResolveGiven(given).status(); !s.ok()) {
+  AnchorPaths(path, &*given.scenario);
+  const absl::StatusOr<RunSpec> spec = ResolveGiven(given);
+  if (const absl::Status& s = spec.status(); !s.ok()) {
     const bool placed = s.message().substr(0, name.size()) == name;
     return placed ? s : absl::InvalidArgumentError(absl::StrCat(name, ": ", s.message()));
+  }
+  if (spec->scheduler.kube.has_value() && !spec->scheduler.kube->config.empty()) {
+    RETURN_IF_ERROR(ReadKubeConfigFile(spec->scheduler.kube->config).status());
   }
   valid->Add(name, "scenario");
   return absl::OkStatus();

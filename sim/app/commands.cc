@@ -107,8 +107,8 @@ std::vector<Command> MakeCommands() {
        "LEDGER --pod NAMESPACE/NAME | --cluster FILE... [--pod NAMESPACE/NAME]",
        "LEDGER is a run's ledger or its folder; the run is simulated again, so its inputs must be "
        "there.\n"
-       "--cluster takes what `kubectl get nodes,pods,resourceclaims,... -A -o yaml` printed; without\n"
-       "--pod it answers for all pending pods.\n",
+       "--cluster takes what `kubectl get nodes,pods,resourceclaims,... -A -o yaml` printed;\n"
+       "without --pod it answers for all pending pods.\n",
        {{"pod", "", "NAMESPACE/NAME",
          "the pod, or a gang; without a slash in the namespace default"},
         {"at", "", "TIME", "how it stood then, such as 1h30m (default: the end of the run)"},
@@ -132,7 +132,7 @@ std::vector<Command> MakeCommands() {
         text_format},
        ReportCommand},
       {"validate",
-       "check scenario and mapping files without running them",
+       "check scenario, mapping and kube-scheduler configuration files",
        "FILE...",
        "",
        {text_format},
@@ -208,6 +208,51 @@ std::vector<Command> MakeCommands() {
   };
 }
 
+std::vector<Command> BenchCommands() {
+  const FlagSpec text_format{"format", "", "FORMAT", "what to print", "text,json,csv"};
+  const FlagSpec tier{"tier", "", "TIER", "leave out entries of later tiers", "smoke,pr,nightly"};
+  const FlagSpec filter{
+      "filter", "", "RE",
+      "only cells whose ENTRY/QUEUE/POLICY/SEED matches, a POSIX extended regular "
+      "expression"};
+  return {
+      {"bench run",
+       "the cells of a benchmark suite, resumable",
+       "SUITE.yaml --out DIR [FLAGS]",
+       "Leaves the figures in DIR/cells.csv, CPU time and memory in costs.csv, and what could not "
+       "run in\n"
+       "missing.csv. The same command run again runs only cells that are not there, or whose "
+       "inputs or\n"
+       "program have changed. Exit codes: 1 a cell failed, 4 a file that an entry needs is not "
+       "there.\n",
+       {{"out", "", "DIR", "where results go"},
+        tier,
+        filter,
+        {"jobs", "", "N", "processes (default: all cores)"},
+        {"timeout", "", "SECONDS", "of a cell, which is then killed (default: 600)"},
+        {"force", "", "", "write into DIR even if it holds files that are not drasim's"},
+        text_format,
+        {"quiet", "", "", "no progress on standard error"}},
+       BenchRunCommand},
+      {"bench compare",
+       "verdicts on a suite's results: better, worse or the same",
+       "BASE HEAD [FLAGS]",
+       "BASE and HEAD are folders of `bench run` or baselines. Exit codes: 0 all the same, 1 "
+       "something is\n"
+       "worse, 3 decisions changed and nothing is worse, 4 cells are missing or none was "
+       "compared.\n",
+       {tier, filter, text_format},
+       BenchCompareCommand},
+      {"bench accept",
+       "take results as the new baseline",
+       "--reason TEXT BASELINE.csv DIR [FLAGS]",
+       "Rewrites only the lines of cells that differ. Each keeps the reason for which it was "
+       "accepted.\n",
+       {{"reason", "", "TEXT", "why the results changed, one line"}, text_format},
+       BenchAcceptCommand},
+  };
+}
+
 std::vector<Command> MigCommands() {
   const FlagSpec format{"format", "", "FORMAT", "what to print", "table,json,csv"};
   const FlagSpec driver{"driver", "", "BRANCH", "the driver, such as 470 (default: the newest)"};
@@ -272,8 +317,9 @@ std::vector<Command> MigCommands() {
 const std::vector<Command>& Commands() {
   static const auto* const commands = [] {
     auto* const all = new std::vector<Command>(MakeCommands());
-    const std::vector<Command> mig = MigCommands();
-    all->insert(all->end() - 1, mig.begin(), mig.end());  // completion stays last
+    // Completion stays last.
+    for (const std::vector<Command>& family : {BenchCommands(), MigCommands()})
+      all->insert(all->end() - 1, family.begin(), family.end());
     return all;
   }();
   return *commands;

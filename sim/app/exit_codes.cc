@@ -1,7 +1,12 @@
 #include "sim/app/exit_codes.h"
 
+#include <string>
+
 #include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "model/check.h"
 
 namespace drasim {
 namespace {
@@ -28,14 +33,20 @@ int ExitCodeOf(const absl::Status& status) {
   }
 }
 
-absl::Status QuietFailure() {
+absl::Status QuietFailure(int exit_code) {
+  DRASIM_CHECK(exit_code != kExitOk);
   absl::Status status = absl::AbortedError("the answer is no");
-  status.SetPayload(kQuietPayload, absl::Cord());
+  status.SetPayload(kQuietPayload, absl::Cord(absl::StrCat(exit_code)));
   return status;
 }
 
-bool IsQuietFailure(const absl::Status& status) {
-  return status.GetPayload(kQuietPayload).has_value();
+std::optional<int> QuietExitCode(const absl::Status& status) {
+  const auto payload = status.GetPayload(kQuietPayload);
+  int exit_code = kExitFailed;
+  if (!payload.has_value() || !absl::SimpleAtoi(std::string(*payload), &exit_code)) {
+    return std::nullopt;
+  }
+  return exit_code;
 }
 
 }  // namespace drasim

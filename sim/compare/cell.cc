@@ -133,6 +133,8 @@ absl::StatusOr<CellResult> RunCell(const RunSpec& spec, bool with_starts,
   if (spec.order == JobOrder::kArtifact)
     cell.hashes = ComputeOrderHashes(sim.cluster(), sim.ranks());
   cell.fingerprint = sim.fingerprint();
+  cell.records = sim.engine().records();
+  cell.work = sim.cycle().work();
   cell.warnings = sim.warnings();
   return cell;
 }

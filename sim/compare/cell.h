@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "sim/compare/start_figures.h"
+#include "sim/core/scheduling_cycle.h"
 #include "sim/record/load_table.h"
 #include "sim/record/order_hashes.h"
 #include "sim/run/device_outputs.h"
@@ -71,6 +72,8 @@ struct CellResult {
   std::vector<FailureCount> failures;  // likewise; most frequent first within either kind
   OrderHashes hashes;
   uint64_t fingerprint = 0;
+  uint64_t records = 0;
+  WorkCounters work;
   std::vector<std::string> warnings;
 
   // The row of that load; null if the run has none.

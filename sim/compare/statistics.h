@@ -27,6 +27,8 @@ double RoundDifference(double difference, double scale);
 // The 97.5 % quantile of Student's t with that many degrees of freedom (1 or more), to three
 // decimals up to 30, then by the usual series around the normal quantile (error below 0.001).
 double StudentT975(size_t degrees_of_freedom);
+// Likewise the 95 % quantile, of the two-sided 90 % interval.
+double StudentT95(size_t degrees_of_freedom);
 
 }  // namespace drasim
 

@@ -23,19 +23,27 @@ bool Succeeds(const StepResult& result) {
 }  // namespace
 
 BindingCycle::BindingCycle(RunContext* run, SchedulingLoop* scheduling, BindingOutcome* outcome)
-    : run_(run), scheduling_(scheduling), outcome_(outcome) {
-  const Profile& profile = *run->parts().profile;
-  AddSteps(profile.reserves());
-  AddSteps(profile.permits());
-  AddSteps(profile.pre_binds());
-  AddSteps(profile.binds());
-  AddSteps(profile.post_binds());
+    : run_(run), scheduling_(scheduling), outcome_(outcome), profiles_(ProfilesOf(run->parts())) {
+  for (size_t i = 0; i < profiles_.size(); ++i) {
+    const Profile& profile = profiles_.at(i);
+    std::vector<Step>* const steps = &steps_.emplace_back();
+    AddSteps(profile.reserves(), steps);
+    AddSteps(profile.permits(), steps);
+    AddSteps(profile.pre_binds(), steps);
+    AddSteps(profile.binds(), steps);
+    AddSteps(profile.post_binds(), steps);
+  }
+}
+
+size_t BindingCycle::ProfileOf(JobId job) {
+  const PodId pod = run_->jobs().row(job).first_pod;
+  return profiles_.IndexOf(run_->cluster().pod_shape_id(pod)).value_or(0);
 }
 
 template <typename Point>
-void BindingCycle::AddSteps(const std::vector<Point*>& plugins) {
+void BindingCycle::AddSteps(const std::vector<Point*>& plugins, std::vector<Step>* steps) {
   for (Point* const plugin : plugins) {
-    steps_.push_back({plugin, plugin, dynamic_cast<NodeRestrictionPlugin*>(plugin) != nullptr});
+    steps->push_back({plugin, plugin, dynamic_cast<NodeRestrictionPlugin*>(plugin) != nullptr});
   }
 }
 
@@ -140,6 +148,7 @@ void BindingCycle::Announce(uint32_t slot) {
 
 void BindingCycle::Advance(uint32_t slot) {
   const JobId job = bindings_[slot].job;
+  const std::vector<Step>& steps = steps_[ProfileOf(job)];
   while (true) {
     Binding& binding = bindings_[slot];
     if (!binding.pending.empty()) {
@@ -153,8 +162,8 @@ void BindingCycle::Advance(uint32_t slot) {
       }
       continue;
     }
-    if (binding.step == steps_.size()) return Complete(slot);
-    StepResult result = RunStep(steps_[binding.step], job);
+    if (binding.step == steps.size()) return Complete(slot);
+    StepResult result = RunStep(steps[binding.step], job);
     if (result.code == StepCode::kWait) {
       bindings_[slot].waiting = true;
       return Announce(slot);
@@ -172,8 +181,9 @@ void BindingCycle::UndoSlot(uint32_t slot) {
   uint64_t timer = binding.timer;
   run_->Cancel(&timer);
   // Unreserve goes through every plugin that has Reserve, in reverse, as upstream does.
-  for (size_t s = steps_.size(); s-- > 0;) {
-    ReservePlugin* const* const plugin = std::get_if<ReservePlugin*>(&steps_[s].point);
+  const std::vector<Step>& steps = steps_[ProfileOf(binding.job)];
+  for (size_t s = steps.size(); s-- > 0;) {
+    ReservePlugin* const* const plugin = std::get_if<ReservePlugin*>(&steps[s].point);
     if (plugin == nullptr) continue;
     for (uint32_t i = 0; i < row.pods; ++i) {
       const PodContext context = run_->ContextOf(RunContext::PodOf(row, i));
@@ -202,7 +212,8 @@ void BindingCycle::UndoSlot(uint32_t slot) {
 
 void BindingCycle::Reject(uint32_t slot, const StepResult& result) {
   const Binding binding = bindings_[slot];
-  const Step& step = steps_[binding.step];
+  const size_t profile = ProfileOf(binding.job);
+  const Step& step = steps_[profile][binding.step];
   // Compared before Undo: as in upstream, a job is not woken by its own release.
   Comeback comeback = scheduling_->cluster_events() != binding.events_seen ? Comeback::kAfterBackoff
                                                                            : Comeback::kOnEvent;
@@ -216,7 +227,8 @@ void BindingCycle::Reject(uint32_t slot, const StepResult& result) {
   UndoSlot(slot);
   VerdictSummaryTable::Row why;
   why.nodes = static_cast<uint32_t>(run_->cluster().available_nodes());
-  const ReasonIndex index = run_->parts().profile->ReasonOf(step.plugin, result.reason);
+  const ReasonIndex index =
+      profiles_.CommonReason(profile, profiles_.at(profile).ReasonOf(step.plugin, result.reason));
   if (index != kFits) why.rejected.emplace_back(index, 1);
   Placer::Failure failure;
   failure.pod = run_->jobs().row(binding.job).first_pod;

@@ -14,6 +14,7 @@
 #include "policies/framework/plugin.h"
 #include "sim/core/dispatcher.h"
 #include "sim/core/placer.h"
+#include "sim/core/profiles.h"
 #include "sim/core/run_context.h"
 #include "sim/core/scheduling_loop.h"
 
@@ -60,7 +61,7 @@ class BindingCycle {
 
   struct Binding {
     JobId job;
-    uint32_t step = 0;            // next entry of steps_
+    uint32_t step = 0;            // the next one of its profile
     std::vector<Intent> pending;  // intents of the step before, not yet carried out
     bool announced = false;       // kPodReserved was emitted
     bool waiting = false;         // the present step was answered with kWait
@@ -78,7 +79,9 @@ class BindingCycle {
   static constexpr uint32_t kNone = ~uint32_t{0};
 
   template <typename Point>
-  void AddSteps(const std::vector<Point*>& plugins);
+  static void AddSteps(const std::vector<Point*>& plugins, std::vector<Step>* steps);
+  // The place of the job's profile. A gang goes by its first pod.
+  size_t ProfileOf(JobId job);
   uint32_t AllocateSlot();
   // Carries out pending intents, then calls the next steps until one takes time or fails, or all
   // are done.
@@ -94,8 +97,9 @@ class BindingCycle {
   RunContext* run_;
   SchedulingLoop* scheduling_;
   BindingOutcome* outcome_;
-  std::vector<Step> steps_;
-  std::vector<Binding> bindings_;  // by slot
+  Profiles profiles_;
+  std::vector<std::vector<Step>> steps_;  // by profile
+  std::vector<Binding> bindings_;         // by slot
   std::vector<uint32_t> free_slots_;
   std::vector<uint32_t> slot_of_job_;  // kNone: no start in progress
 };

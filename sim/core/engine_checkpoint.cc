@@ -160,7 +160,8 @@ void EngineCheckpoint::Save(bool started, bool finished, StateWriter& out) const
   parts.placer->Save(out);
   scheduling_->dispatcher().Save(out);
   parts.cycle->Save(out);
-  parts.profile->Save(out);
+  const Profiles profiles = ProfilesOf(parts);
+  for (size_t i = 0; i < profiles.size(); ++i) profiles.at(i).Save(out);
   parts.summaries->Save(out);
   if (parts.node_agent != nullptr) parts.node_agent->Save(out);
   for (const RecordSink* sink : parts.sinks) sink->Save(out);
@@ -288,7 +289,8 @@ absl::Status EngineCheckpoint::LoadParts(StateReader& in) {
   RETURN_IF_ERROR(load(parts.placer));
   RETURN_IF_ERROR(load(&scheduling_->dispatcher()));
   RETURN_IF_ERROR(load(parts.cycle));
-  RETURN_IF_ERROR(load(parts.profile));
+  const Profiles profiles = ProfilesOf(parts);
+  for (size_t i = 0; i < profiles.size(); ++i) RETURN_IF_ERROR(load(&profiles.at(i)));
   RETURN_IF_ERROR(load(parts.summaries));
   if (parts.node_agent != nullptr) RETURN_IF_ERROR(load(parts.node_agent));
   for (RecordSink* sink : parts.sinks) RETURN_IF_ERROR(load(sink));

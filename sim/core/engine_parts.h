@@ -21,6 +21,7 @@
 #include "sim/core/interruption.h"
 #include "sim/core/node_agent.h"
 #include "sim/core/placer.h"
+#include "sim/core/profiles.h"
 #include "sim/core/scheduling_cycle.h"
 
 namespace drasim {
@@ -91,6 +92,7 @@ struct EngineParts {
   JobTable* jobs = nullptr;
   EventSource* source = nullptr;
   Profile* profile = nullptr;
+  const Profiles* profiles = nullptr;  // null: `profile` alone, which is the first else
   SchedulingCycle* cycle = nullptr;
   Placer* placer = nullptr;
   VerdictSummaryTable* summaries = nullptr;
@@ -120,6 +122,10 @@ struct EngineParts {
   std::function<void(StateWriter&)> save_extra;
   std::function<absl::Status(StateReader&)> load_extra;
 };
+
+inline Profiles ProfilesOf(const EngineParts& parts) {
+  return parts.profiles == nullptr ? Profiles(parts.profile) : *parts.profiles;
+}
 
 }  // namespace drasim
 

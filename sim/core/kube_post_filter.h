@@ -17,8 +17,8 @@
 #include "policies/framework/plugin.h"
 #include "policies/framework/profile.h"
 #include "sim/core/attempt_filters.h"
-#include "sim/core/dispatcher.h"
 #include "sim/core/extender.h"
+#include "sim/core/job_control.h"
 #include "sim/core/nominator.h"
 #include "sim/core/what_if.h"
 

@@ -26,12 +26,20 @@ const QueueSortPlugin* QueueSortOf(const Profile& profile) {
 KubernetesDispatcher::KubernetesDispatcher(DispatchParts parts,
                                            const KubernetesQueueOptions& options, uint64_t seed)
     : parts_(parts),
-      queue_(QueueSortOf(*parts.profile), options),
-      offsets_(seed, "preemption/offset") {
-  for (const RequeuePlugin* plugin : parts_.profile->requeues()) {
-    registered_.push_back(RegisteredEvents(*plugin));
+      profiles_(parts.profiles == nullptr ? Profiles(parts.profile) : *parts.profiles),
+      // All profiles have the same order (kube-scheduler refuses others).
+      queue_(QueueSortOf(profiles_.first()), options),
+      registered_(profiles_.size()),
+      offsets_(seed, "preemption/offset"),
+      rejectors_(profiles_.size()) {
+  bool any_gate = false;
+  for (size_t i = 0; i < profiles_.size(); ++i) {
+    for (const RequeuePlugin* plugin : profiles_.at(i).requeues()) {
+      registered_[i].push_back(RegisteredEvents(*plugin));
+    }
+    any_gate |= !profiles_.at(i).pre_enqueues().empty();
   }
-  if (parts_.profile->pre_enqueues().empty()) return;
+  if (!any_gate) return;
   queue_.set_gate([this](PodId pod) { return PassesPreEnqueue(parts_.jobs->job_of(pod)); });
 }
 
@@ -74,9 +82,20 @@ PodContext KubernetesDispatcher::ContextOf(PodId pod) const {
           parts_.control->now()};
 }
 
-bool KubernetesDispatcher::PassesPreEnqueue(JobId job) const {
+size_t KubernetesDispatcher::ProfileOf(JobId job) {
+  const PodId pod = parts_.jobs->row(job).first_pod;
+  const std::optional<size_t> profile = profiles_.IndexOf(parts_.cluster->pod_shape_id(pod));
+  DRASIM_CHECK(profile.has_value());
+  return *profile;
+}
+
+bool KubernetesDispatcher::PassesPreEnqueue(JobId job) {
   const JobRow& row = parts_.jobs->row(job);
-  for (PreEnqueuePlugin* plugin : parts_.profile->pre_enqueues()) {
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    const PodId pod(row.first_pod.value() + i);
+    if (profiles_.Of(parts_.cluster->pod_shape_id(pod)) == nullptr) return false;
+  }
+  for (PreEnqueuePlugin* plugin : profiles_.at(ProfileOf(job)).pre_enqueues()) {
     for (uint32_t i = 0; i < row.pods; ++i) {
       const PodContext pod = ContextOf(PodId(row.first_pod.value() + i));
       if (plugin->PreEnqueue(pod).code != StepCode::kSuccess) return false;
@@ -172,11 +191,13 @@ void KubernetesDispatcher::ClearNomination(JobId job) {
   if (parts_.nominator != nullptr) parts_.nominator->Clear(parts_.jobs->row(job).first_pod);
 }
 
-uint64_t KubernetesDispatcher::RejectorsOf(SummaryId why) {
-  if (rejectors_.size() <= why.value()) rejectors_.resize(parts_.summaries->size());
-  uint64_t& rejectors = rejectors_[why.value()];
+uint64_t KubernetesDispatcher::RejectorsOf(JobId job, SummaryId why) {
+  const size_t profile = ProfileOf(job);
+  std::vector<uint64_t>& known = rejectors_[profile];
+  if (known.size() <= why.value()) known.resize(parts_.summaries->size());
+  uint64_t& rejectors = known[why.value()];
   if (rejectors == 0) {
-    rejectors = parts_.profile->RejectorsOf(parts_.summaries->row(why));
+    rejectors = profiles_.RejectorsOf(profile, parts_.summaries->row(why));
     if (rejectors == 0) rejectors = kOtherPlugin;
   }
   return rejectors;
@@ -185,9 +206,11 @@ uint64_t KubernetesDispatcher::RejectorsOf(SummaryId why) {
 void KubernetesDispatcher::GiveBack(const QueuedPod& pod, const Placer::Failure& failure,
                                     bool moved_since) {
   // An event for any pod of a gang may help, not only for the one that failed.
-  const bool gang = parts_.jobs->row(parts_.jobs->job_of(pod.pod)).pods > 1;
+  const JobId job = parts_.jobs->job_of(pod.pod);
+  const bool gang = parts_.jobs->row(job).pods > 1;
   queue_.Return(pod, parts_.cluster->pod_shape_id(failure.pod),
-                gang ? kOtherPlugin : RejectorsOf(failure.why), moved_since, parts_.control->now());
+                gang ? kOtherPlugin : RejectorsOf(job, failure.why), moved_since,
+                parts_.control->now());
 }
 
 void KubernetesDispatcher::Return(JobId job, SummaryId why, Comeback comeback) {
@@ -195,7 +218,8 @@ void KubernetesDispatcher::Return(JobId job, SummaryId why, Comeback comeback) {
   const QueuedPod pod = EntryOf(job);
   const SimTime now = parts_.control->now();
   if (comeback == Comeback::kAtOnce) {
-    return queue_.ReturnToActive(pod, parts_.cluster->pod_shape_id(pod.pod), RejectorsOf(why), now);
+    return queue_.ReturnToActive(pod, parts_.cluster->pod_shape_id(pod.pod), RejectorsOf(job, why),
+                                 now);
   }
   if (comeback == Comeback::kError) {
     return queue_.Return(pod, parts_.cluster->pod_shape_id(pod.pod), 0, false, now);
@@ -209,7 +233,6 @@ void KubernetesDispatcher::Return(JobId job, SummaryId why, Comeback comeback) {
 void KubernetesDispatcher::OnEvent(const ClusterChange& change) {
   room_made_ |= !nominated_.empty();
   if (queue_.unschedulable() == 0) return;
-  const std::vector<RequeuePlugin*>& requeues = parts_.profile->requeues();
   const ClusterState& cluster = *parts_.cluster;
   const SimTime now = parts_.control->now();
   ClusterChange known = change;
@@ -217,15 +240,19 @@ void KubernetesDispatcher::OnEvent(const ClusterChange& change) {
   known.detailed =
       parts_.nominator != nullptr &&
       (change.event == kNodeAdded || (change.event == kPodRemoved && change.pod != nullptr));
-  uint64_t concerned = 0;
-  for (size_t i = 0; i < registered_.size(); ++i) {
-    concerned |= static_cast<uint64_t>((registered_[i] & change.event) != 0) << i;
+  concerned_.assign(profiles_.size(), 0);
+  for (size_t p = 0; p < profiles_.size(); ++p) {
+    for (size_t i = 0; i < registered_[p].size(); ++i) {
+      concerned_[p] |= static_cast<uint64_t>((registered_[p][i] & change.event) != 0) << i;
+    }
   }
   queue_.OnEvent(
       [&](ShapeId shape, uint64_t rejectors) {
         if ((rejectors & kOtherPlugin) != 0) return true;
         const PodContext pod = {shape, &cluster.shapes().row(shape), PodId(), now};
-        for (uint64_t left = rejectors & concerned; left != 0; left &= left - 1) {
+        const size_t p = *profiles_.IndexOf(shape);
+        const std::vector<RequeuePlugin*>& requeues = profiles_.at(p).requeues();
+        for (uint64_t left = rejectors & concerned_[p]; left != 0; left &= left - 1) {
           const auto i = static_cast<size_t>(std::countr_zero(left));
           if (Requeues(*requeues[i], known, pod, cluster)) return true;
         }
@@ -235,9 +262,10 @@ void KubernetesDispatcher::OnEvent(const ClusterChange& change) {
 }
 
 // A gang depends on more than its first pod.
-bool KubernetesDispatcher::SkipsBackoff(ClusterEvent event, PodId pod) const {
-  if (parts_.jobs->row(parts_.jobs->job_of(pod)).pods > 1) return false;
-  for (NodeRestrictionPlugin* plugin : parts_.profile->restrictions()) {
+bool KubernetesDispatcher::SkipsBackoff(ClusterEvent event, PodId pod) {
+  const JobId job = parts_.jobs->job_of(pod);
+  if (parts_.jobs->row(job).pods > 1) return false;
+  for (NodeRestrictionPlugin* plugin : profiles_.at(ProfileOf(job)).restrictions()) {
     if ((plugin->requeue_events() & event) != 0 &&
         plugin->SkipsBackoff(pod, parts_.control->now())) {
       return true;

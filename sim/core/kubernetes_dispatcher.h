@@ -9,6 +9,9 @@
 // KubeCycle it does as in Kubernetes: it goes back to the queue with a nominated node, and the
 // victims' end is an event like others.
 //
+// A pod goes by the plugins of its own profile (profiles.h); one whose scheduler is not there stays
+// outside the queue.
+//
 // Quotas are Kubernetes' ResourceQuota: they bind when pods are created. A job over its tenant's
 // quota is outside the queue. When there is room, its jobs are admitted in order of submission,
 // passing over those that are too large.
@@ -24,6 +27,7 @@
 #include "model/random.h"
 #include "sim/core/dispatcher.h"
 #include "sim/core/kubernetes_queue.h"
+#include "sim/core/profiles.h"
 
 namespace drasim {
 
@@ -63,8 +67,8 @@ class KubernetesDispatcher : public Dispatcher {
   };
 
   void Enqueue(JobId job);
-  bool PassesPreEnqueue(JobId job) const;
-  bool SkipsBackoff(ClusterEvent event, PodId pod) const;
+  bool PassesPreEnqueue(JobId job);
+  bool SkipsBackoff(ClusterEvent event, PodId pod);
   PodContext ContextOf(PodId pod) const;
   void Admit(TenantId tenant);
   void Attempt(const QueuedPod& pod);
@@ -76,17 +80,23 @@ class KubernetesDispatcher : public Dispatcher {
   bool TryNominated();
   bool IsGone(JobId victim, uint32_t runs) const;
   void GiveBack(const QueuedPod& pod, const Placer::Failure& failure, bool moved_since);
-  uint64_t RejectorsOf(SummaryId why);
+  // The place of the job's profile. REQUIRES: it has one.
+  size_t ProfileOf(JobId job);
+  uint64_t RejectorsOf(JobId job, SummaryId why);
   void CountNeed(JobId job, int sign);
   QueuedPod EntryOf(JobId job) const;
 
   DispatchParts parts_;
+  Profiles profiles_;
   KubernetesQueue queue_;
-  std::vector<uint32_t> registered_;  // events, beside the profile's requeues()
-  absl::btree_set<JobId> held_;  // admitted, but PreEnqueue has not let them in yet
+  // Events, by profile and beside its requeues().
+  std::vector<std::vector<uint32_t>> registered_;
+  std::vector<uint64_t> concerned_;  // by the event at hand, as bits; by profile
+  // Admitted, but PreEnqueue has not let them in yet, or no profile is theirs.
+  absl::btree_set<JobId> held_;
   Random offsets_;
-  std::vector<uint64_t> rejectors_;       // by summary; 0: not looked up
-  std::vector<std::deque<JobId>> gated_;  // by tenant: over quota, in order of submission
+  std::vector<std::vector<uint64_t>> rejectors_;  // by profile and summary; 0: not looked up
+  std::vector<std::deque<JobId>> gated_;          // by tenant: over quota, in order of submission
   size_t gated_jobs_ = 0;
   std::vector<ResourceAmounts> admitted_;  // by tenant: what its created pods ask for
   std::vector<bool> is_admitted_;          // by job

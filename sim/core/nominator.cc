@@ -37,12 +37,9 @@ absl::Span<const PodId> Nominator::On(NodeId node) const {
 
 void Nominator::Save(StateWriter& out) const {
   out.Section("nominations");
-  std::vector<NodeId> nodes;
-  for (const auto& [node, pods] : pods_) nodes.push_back(node);
-  std::sort(nodes.begin(), nodes.end());
   out.U64(node_of_.size());
-  for (const NodeId node : nodes) {
-    for (const PodId pod : On(node)) {
+  for (const auto& [node, pods] : pods_) {
+    for (const PodId pod : pods) {
       out.U64(pod.value());
       out.U64(node.value());
     }

@@ -4,6 +4,7 @@
 #define DRASIM_SIM_CORE_NOMINATOR_H_
 
 #include <cstddef>
+#include <map>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -33,7 +34,7 @@ class Nominator {
 
  private:
   absl::flat_hash_map<PodId, NodeId> node_of_;
-  absl::flat_hash_map<NodeId, std::vector<PodId>> pods_;
+  std::map<NodeId, std::vector<PodId>> pods_;
 };
 
 }  // namespace drasim

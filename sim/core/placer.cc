@@ -1,6 +1,7 @@
 #include "sim/core/placer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
@@ -9,6 +10,8 @@
 #include "absl/types/span.h"
 #include "model/check.h"
 #include "model/device_set.h"
+#include "model/pod_constraints.h"
+#include "model/reason_kind.h"
 #include "sim/core/kube_cycle.h"
 
 namespace drasim {
@@ -29,6 +32,18 @@ bool FiltersByNode(const Profile& profile) {
   return absl::c_all_of(profile.filters(), [](const Profile::FilterEntry& filter) {
     return filter.plugin->filter_reach() == Reach::kNode;
   });
+}
+
+// Keeps the row in order of reasons.
+void AddRejected(ReasonIndex reason, uint32_t nodes,
+                 std::vector<std::pair<ReasonIndex, uint32_t>>* rejected) {
+  auto place = rejected->end();
+  while (place != rejected->begin() && std::prev(place)->first >= reason) --place;
+  if (place != rejected->end() && place->first == reason) {
+    place->second += nodes;
+  } else {
+    rejected->insert(place, {reason, nodes});
+  }
 }
 
 }  // namespace
@@ -56,6 +71,18 @@ Placer::Placer(const Profile* profile, ClusterState* cluster, const JobTable* jo
     if (filters_by_node && !entry.restricts) continue;
     pre_filters_.push_back(entry);
   }
+}
+
+void Placer::set_kube(std::vector<KubeCycle*> cycles, Profiles* profiles) {
+  kube_ = std::move(cycles);
+  profiles_ = profiles;
+  remember_ = false;
+  // The plugin PodHold, if it is there, gives a reason for each PodHold, in order.
+  const std::vector<ReasonKind>& kinds = profiles->reason_kinds();
+  const auto first = std::find(kinds.begin(), kinds.end(), ReasonKind::kPodHold);
+  if (first == kinds.end()) return;
+  no_profile_ = static_cast<ReasonIndex>((first - kinds.begin()) +
+                                         static_cast<std::ptrdiff_t>(PodHold::kScheduler));
 }
 
 uint32_t Placer::SignatureOf(JobId job) {
@@ -91,7 +118,7 @@ const Placer::Failure* Placer::KnownFailure(JobId job) {
 
 std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask) {
   const PodContext context = {cluster_->pod_shape_id(pod), &cluster_->pod_shape(pod), pod, now};
-  if (kube_ != nullptr) return PlaceByKube(context);
+  if (!kube_.empty()) return PlaceByKube(context);
   absl::Span<NodeRestrictionPlugin* const> restricting;
   if (ask == Ask::kEveryone) restricting = profile_->restrictions();
   bool names_nodes = false;
@@ -144,12 +171,21 @@ std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask)
 }
 
 std::optional<Placer::Failure> Placer::PlaceByKube(const PodContext& pod) {
+  VerdictSummaryTable::Row why;
+  why.nodes = static_cast<uint32_t>(cluster_->available_nodes());
+  const std::optional<size_t> index = profiles_->IndexOf(pod.shape_id);
+  if (!index.has_value()) {
+    kube_attempt_ = AttemptResult();
+    if (no_profile_ != kFits) why.rejected.emplace_back(no_profile_, why.nodes);
+    return Failure{pod.pod, PodId(), summaries_->Intern(why), false, false};
+  }
   cycle_->CountDecision();
-  kube_attempt_ = kube_->Schedule(kube_profile_, pod, wants_message_, /*detail=*/nullptr);
+  Profile& profile = profiles_->at(*index);
+  kube_attempt_ = kube_[*index]->Schedule(&profile, pod, wants_message_, /*detail=*/nullptr);
   if (kube_attempt_.outcome != AttemptResult::Outcome::kFound) {
-    VerdictSummaryTable::Row why;
-    why.nodes = static_cast<uint32_t>(cluster_->available_nodes());
-    why.rejected = kube_attempt_.rejected;
+    for (const auto& [reason, nodes] : kube_attempt_.rejected) {
+      AddRejected(profiles_->CommonReason(*index, reason), nodes, &why.rejected);
+    }
     return Failure{pod.pod, PodId(), summaries_->Intern(why), false, false};
   }
   if (only_asks_) return std::nullopt;
@@ -158,11 +194,11 @@ std::optional<Placer::Failure> Placer::PlaceByKube(const PodContext& pod) {
   DeviceGrants grants;
   if (pod.shape->request.gpu_count > 0) {
     DeviceProposals proposals;
-    profile_->allocator().Propose(pod.shape->request, *cluster_, node, &proposals);
+    profile.allocator().Propose(pod.shape->request, *cluster_, node, &proposals);
     DRASIM_CHECK(!proposals.empty());
     devices = proposals.front().devices;
   } else if (!pod.shape->request.mig.empty()) {
-    grants = profile_->allocator().ProposeMig(pod, *cluster_, node);
+    grants = profile.allocator().ProposeMig(pod, *cluster_, node);
     DRASIM_CHECK(!grants.empty());
     devices = DevicesOf(grants);
   }
@@ -210,7 +246,8 @@ std::optional<Placer::Failure> Placer::PlaceAll(JobId job, SimTime now, Ask ask)
   const bool gang = row.pods > 1;
   if (gang) cluster_->BeginWhatIf();
   // A gang's pods would need room on several nodes at once, which no upstream plugin looks for.
-  if (kube_ != nullptr) kube_->set_runs_post_filter(!gang && (!trial_ || wants_message_));
+  for (KubeCycle* const kube : kube_)
+    kube->set_runs_post_filter(!gang && (!trial_ || wants_message_));
   for (uint32_t i = 0; i < row.pods; ++i) {
     std::optional<Failure> failure = PlacePod(PodId(row.first_pod.value() + i), now, ask);
     if (!failure.has_value()) continue;
@@ -232,14 +269,14 @@ std::optional<Placer::Failure> Placer::PlaceAll(JobId job, SimTime now, Ask ask)
 std::optional<Placer::Failure> Placer::TryPlace(JobId job, SimTime now, Ask ask) {
   const uint32_t signature = SignatureOf(job);
   const Memory kept = memory_[signature];
-  std::optional<KubeCycle::Progress> progress;
-  if (kube_ != nullptr) progress = kube_->progress();
+  std::vector<KubeCycle::Progress> progress;
+  for (const KubeCycle* const kube : kube_) progress.push_back(kube->progress());
   trial_ = true;
   cluster_->BeginWhatIf();
   const std::optional<Failure> failure = PlaceAll(job, now, ask);
   cluster_->Rollback();
   trial_ = false;
-  if (progress.has_value()) kube_->set_progress(*progress);
+  for (size_t i = 0; i < kube_.size(); ++i) kube_[i]->set_progress(progress[i]);
   memory_[signature] = kept;
   return failure;
 }
@@ -252,15 +289,22 @@ std::optional<Placer::Failure> Placer::WhyNever(JobId job, SimTime now) {
   return TryPlace(job, now, Ask::kUnrestricted);
 }
 
+const Profile& Placer::ProfileOf(ShapeId shape) const {
+  const Profile* const own = profiles_ == nullptr ? nullptr : profiles_->Of(shape);
+  return own == nullptr ? *profile_ : *own;
+}
+
 std::string Placer::MessageNow(JobId job, SimTime now) {
-  if (kube_ != nullptr && kube_->has_extenders()) return "";
+  for (const KubeCycle* const kube : kube_) {
+    if (kube->has_extenders()) return "";
+  }
   wants_message_ = true;
   only_asks_ = jobs_->row(job).state == JobState::kDropped;
   const std::optional<Failure> failure = TryPlace(job, now, Ask::kEveryone);
   wants_message_ = false;
   only_asks_ = false;
   if (!failure.has_value()) return "";
-  return kube_ != nullptr ? kube_attempt_.message : summaries_->Text(failure->why);
+  return !kube_.empty() ? kube_attempt_.message : summaries_->Text(failure->why);
 }
 
 // Counts the pods of the shape that the nodes could hold if they were empty, available and
@@ -273,6 +317,7 @@ bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
   if (amounts_may_grow_) wanted.request.extended.clear();
   const ShapeId alone_id = alone.Intern(wanted);
   const PodShape& shape = alone.row(alone_id);
+  const Profile& profile = ProfileOf(shape_id);
   uint32_t found = 0;
   for (size_t n = 0; n < cluster_->node_count() && found < pods; ++n) {
     // A cluster with only that node, empty and schedulable.
@@ -286,7 +331,7 @@ bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
       const PodId pod = one.AddPod("", alone_id, 0, SimTime());
       const PodContext context = {alone_id, &shape, pod, SimTime()};
       ReasonIndex verdict = kFits;
-      for (const Profile::FilterEntry& filter : profile_->filters()) {
+      for (const Profile::FilterEntry& filter : profile.filters()) {
         if (filter.plugin->filter_reach() != Reach::kNode) continue;
         filter.plugin->Filter(context, one, absl::MakeConstSpan(&*node, 1),
                               absl::MakeSpan(&verdict, 1));
@@ -296,12 +341,12 @@ bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
       DeviceSet devices;
       if (shape.request.gpu_count > 0) {
         DeviceProposals proposals;
-        profile_->allocator().Propose(shape.request, one, *node, &proposals);
+        profile.allocator().Propose(shape.request, one, *node, &proposals);
         devices = proposals.front().devices;
       }
       DeviceGrants grants;
       if (!shape.request.mig.empty()) {
-        grants = profile_->allocator().ProposeMig(context, one, *node);
+        grants = profile.allocator().ProposeMig(context, one, *node);
         devices = DevicesOf(grants);
       }
       one.Assume(pod, *node, devices, grants);

@@ -28,6 +28,8 @@
 #include "model/record.h"
 #include "policies/framework/profile.h"
 #include "sim/core/attempt_result.h"
+#include "sim/core/placement_failure.h"
+#include "sim/core/profiles.h"
 #include "sim/core/scheduling_cycle.h"
 
 namespace drasim {
@@ -40,26 +42,17 @@ class Placer {
   Placer(const Profile* profile, ClusterState* cluster, const JobTable* jobs,
          SchedulingCycle* cycle, VerdictSummaryTable* summaries, bool remember);
 
-  struct Failure {
-    PodId pod;           // the one that found no place
-    PodId first_pod;     // of its job
-    SummaryId why;       // how many nodes rejected it for which reason
-    bool known = false;  // nothing has changed since the same attempt failed
-    bool nodes_looked_at =
-        false;  // the cycle's verdicts for the pod's shape are those of the attempt
-  };
+  using Failure = PlacementFailure;
 
   // Assumes every pod of the waiting job and returns nothing, or changes nothing and says why.
   // `now` is for plugins. O(pods x decision).
   std::optional<Failure> Place(JobId job, SimTime now);
 
   // Nodes are chosen by kube-scheduler's search from now on, and nothing is remembered: the search
-  // begins where the last one ended. `profile` is the placer's own. Both must outlive it.
-  void set_kube(KubeCycle* kube, Profile* profile) {
-    kube_ = kube;
-    kube_profile_ = profile;
-    remember_ = false;
-  }
+  // begins where the last one ended. Each pod goes by its own profile, and by the cycle at the same
+  // place of `cycles`; one without a profile is rejected by all nodes. The placer's own profile is
+  // the first. All must outlive it.
+  void set_kube(std::vector<KubeCycle*> cycles, Profiles* profiles);
   // The last attempt of Place, with set_kube: of the pod that failed, if one did.
   const AttemptResult& kube_attempt() const { return kube_attempt_; }
 
@@ -109,6 +102,8 @@ class Placer {
   std::optional<Failure> TryPlace(JobId job, SimTime now, Ask ask);
   std::optional<Failure> PlacePod(PodId pod, SimTime now, Ask ask);
   std::optional<Failure> PlaceByKube(const PodContext& pod);
+  // The profile that pods of the shape run under; the placer's own if there is none.
+  const Profile& ProfileOf(ShapeId shape) const;
   VerdictSummaryTable::Row Rejections(const PodContext& pod,
                                       absl::Span<NodeRestrictionPlugin* const> restricting);
   bool GroupFitsEmpty(ShapeId shape, uint32_t pods);
@@ -117,8 +112,9 @@ class Placer {
   ClusterState* cluster_;
   const JobTable* jobs_;
   SchedulingCycle* cycle_;
-  KubeCycle* kube_ = nullptr;  // null: `cycle_` decides
-  Profile* kube_profile_ = nullptr;
+  std::vector<KubeCycle*> kube_;    // by profile; empty: `cycle_` decides
+  Profiles* profiles_ = nullptr;    // with `kube_`
+  ReasonIndex no_profile_ = kFits;  // why a pod without a profile is rejected
   AttemptResult kube_attempt_;
   bool trial_ = false;
   bool wants_message_ = false;  // of KubeCycle, even of a trial

@@ -133,7 +133,8 @@ std::optional<uint32_t> AttemptExplainer::RoomFor(JobId job) const {
   return found;
 }
 
-// Nodes that would take the pod, were it not for those of its job that were placed before it.
+// Nodes that would take the pod, were it not for those of its job that were placed before it, or,
+// under kube-scheduler, for pods on other nodes or pods that are nominated to the node.
 void AttemptExplainer::AddOwnPods(const VerdictSummaryTable::Row& row,
                                   const NodeSurveyor::Survey& survey,
                                   AttemptExplanation* out) const {
@@ -147,17 +148,23 @@ void AttemptExplainer::AddOwnPods(const VerdictSummaryTable::Row& row,
     for (const Rejection& r : out->rejections) found += r.reason_index == index ? r.nodes : 0;
     own += int64_t{nodes} - found;
     differs |= nodes != found;
-    if (nodes <= found || out->pods == 1) continue;
+    if (nodes <= found) continue;
     Rejection r;
-    r.kind = Rejection::Kind::kOwnPods;
     r.plugin = std::string(filter->plugin->name());
     r.reason = profile_->reasons()[index - size_t{1}];
     r.reason_index = index;
-    r.object = "place for all pods of the job";
     r.nodes = static_cast<uint32_t>(nodes - found);
-    r.wanted = out->pods;
-    const uint32_t room = std::max(out->placed, out->room_for.value_or(0));
-    r.least_missing = r.most_missing = out->pods - (room < out->pods ? room : out->placed);
+    if (out->pods == 1) {
+      const bool looks_around = filter->plugin->filter_reach() != Reach::kNode;
+      r.object = looks_around ? "pods on this and other nodes" : "room";
+      r.state = looks_around ? r.reason : "promised to a pod that is nominated to the node";
+    } else {
+      r.kind = Rejection::Kind::kOwnPods;
+      r.object = "place for all pods of the job";
+      r.wanted = out->pods;
+      const uint32_t room = std::max(out->placed, out->room_for.value_or(0));
+      r.least_missing = r.most_missing = out->pods - (room < out->pods ? room : out->placed);
+    }
     for (size_t i = 0; i < survey.fitting.size() && i < kExamplesShown; ++i) {
       r.examples.push_back(cluster_->node_spec(survey.fitting[i]).name);
     }

@@ -49,6 +49,7 @@ constexpr AwaitedByPlugin kAwaited[] = {
     {"VolumeBinding", "a node", "that its volumes can be used on"},
     {"VolumeZone", "a node", "in the zone of its volumes"},
     {"PodTopologySpread", "pods", "that its topology spread counts to come or go elsewhere"},
+    {"InterPodAffinity", "pods", "that it must not be near to end"},
     {kClaimPlugin, "a node", "that suits its claims"},
 };
 
@@ -305,10 +306,7 @@ class ClusterExplainer {
 
   // The event that would make the nodes of a group do, if one can happen without a user.
   static AwaitedAct AwaitedOf(const RejectedGroup& group) {
-    if (group.plugin == "InterPodAffinity") {
-      return group.lacks_pods ? AwaitedAct{"a pod", "that it wants to be near to run"}
-                              : AwaitedAct{"pods", "that it must not be near to end"};
-    }
+    if (group.lacks_pods) return {"a pod", "that it wants to be near to run"};
     for (const AwaitedByPlugin& known : kAwaited) {
       if (known.plugin == group.plugin) return {known.who, known.what};
     }

@@ -14,6 +14,8 @@
 #include "model/check.h"
 #include "model/kube/admission.h"
 #include "model/kube/api_defaults.h"
+#include "model/kube/list_pieces.h"
+#include "model/kube/positions.h"
 #include "model/kube/requests.h"
 #include "model/kube/validate.h"
 #include "model/status_macros.h"
@@ -143,57 +145,73 @@ absl::StatusOr<ClusterDump> ClusterDump::Read(const std::vector<std::string>& pa
                      " objects, expected what `kubectl get nodes,pods -A -o yaml` prints"));
   }
   dump.AdmitPods();
-  dump.JoinPodsToNodes();
+  dump.JoinPodsToNodes(warnings);
   return dump;
 }
 
 absl::Status ClusterDump::ReadFile(const std::string& path, std::vector<std::string>* warnings) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(path);
   if (!source.ok()) return absl::InvalidArgumentError(source.status().message());
-  const absl::StatusOr<std::string> text = ReadAll(**source, kMaxDumpBytes);
+  absl::StatusOr<std::string> text = ReadAll(**source, kMaxDumpBytes);
   if (!text.ok()) return absl::InvalidArgumentError(text.status().message());
   const std::string name = (*source)->name();
   // A real cluster may have objects that a newer or older API server took; they are of use anyway.
+  KubeWarnings found;
   KubeReadOptions options;
   options.validate = false;
   options.of_cluster = true;
-  ASSIGN_OR_RETURN(KubeManifest manifest, ReadKubeObjects(*text, name, options));
-
-  std::vector<std::string> odd = std::move(manifest.warnings);
-  KeepSkipped(manifest.skipped, name, &odd);
+  options.warnings = &found;
+  std::vector<KubeSkipped> skipped;
+  std::vector<std::string> odd;
   size_t problems = 0;
-  for (KubeObject& read : manifest.objects) {
-    const std::string place = absl::StrCat(name, ":", read.line);
-    const google::protobuf::Message& message = ObjectIn(read.object);
-    const kube::ObjectMeta& meta = MetadataIn(message);
-    if (meta.name().empty()) {
-      if (++problems > kMaxOddities) continue;
-      odd.push_back(absl::StrCat(place, ": ", KindIn(message), " without a name; left out"));
-      continue;
+  KubeListPieces pieces(*text);
+  for (std::string piece; pieces.Next(&piece);) {
+    ASSIGN_OR_RETURN(KubeManifest manifest, ReadKubeObjects(piece, name, options));
+    std::move(manifest.skipped.begin(), manifest.skipped.end(), std::back_inserter(skipped));
+    KubePositions positions(std::move(piece), name, manifest.objects);
+    for (size_t i = 0; i < manifest.objects.size(); ++i) {
+      kube::Object& object = manifest.objects[i].object;
+      const bool named = !MetadataIn(ObjectIn(object)).name().empty();
+      for (const KubeProblem& problem :
+           named ? ValidateKubeObject(object) : std::vector<KubeProblem>()) {
+        if (++problems > kMaxOddities) continue;
+        odd.push_back(absl::StrCat(positions.Locate(i, problem.path), ": ", problem.path, ": ",
+                                   problem.what));
+      }
+      const std::string place = absl::StrCat(name, ":", manifest.objects[i].line);
+      KeepNamed(std::move(object), place, &odd, &problems);
     }
-    for (const KubeProblem& problem : ValidateKubeObject(read.object)) {
-      if (++problems > kMaxOddities) continue;
-      odd.push_back(absl::StrCat(place, ": ", problem.path, ": ", problem.what));
-    }
-    const std::string known = absl::StrCat(read.object.object_case(), " ", KubeKey(meta));
-    const auto [first, is_new] = seen_.emplace(known, place);
-    if (!is_new) {
-      odd.push_back(absl::StrCat(place, ": ", KindIn(message), " ", meta.namespace_(),
-                                 meta.namespace_().empty() ? "" : "/", meta.name(), " stands at ",
-                                 first->second, ", too; this one is left out"));
-      continue;
-    }
-    objects_.push_back(std::move(read.object));
-    if (objects_.back().has_pod()) {
-      SetPodDefaults(objects_.back().mutable_pod()->mutable_spec());
-    }
-    Keep(objects_.back());
   }
+  std::vector<std::string> told = found.Texts();
+  KeepSkipped(skipped, name, &told);
+  std::move(odd.begin(), odd.end(), std::back_inserter(told));
   if (problems > kMaxOddities) {
-    odd.push_back(absl::StrCat(name, ": ", problems - kMaxOddities, " more of such fields"));
+    told.push_back(absl::StrCat(name, ": ", problems - kMaxOddities, " more of such fields"));
   }
-  if (warnings != nullptr) warnings->insert(warnings->end(), odd.begin(), odd.end());
+  if (warnings != nullptr) warnings->insert(warnings->end(), told.begin(), told.end());
   return absl::OkStatus();
+}
+
+void ClusterDump::KeepNamed(kube::Object object, const std::string& place,
+                            std::vector<std::string>* odd, size_t* problems) {
+  const google::protobuf::Message& message = ObjectIn(object);
+  const kube::ObjectMeta& meta = MetadataIn(message);
+  if (meta.name().empty()) {
+    if (++*problems > kMaxOddities) return;
+    odd->push_back(absl::StrCat(place, ": ", KindIn(message), " without a name; left out"));
+    return;
+  }
+  const std::string known = absl::StrCat(object.object_case(), " ", KubeKey(meta));
+  const auto [first, is_new] = seen_.emplace(known, place);
+  if (!is_new) {
+    odd->push_back(absl::StrCat(place, ": ", KindIn(message), " ", meta.namespace_(),
+                                meta.namespace_().empty() ? "" : "/", meta.name(), " stands at ",
+                                first->second, ", too; this one is left out"));
+    return;
+  }
+  objects_.push_back(std::move(object));
+  if (objects_.back().has_pod()) SetPodDefaults(objects_.back().mutable_pod()->mutable_spec());
+  Keep(objects_.back(), place);
 }
 
 void ClusterDump::KeepSkipped(const std::vector<KubeSkipped>& skipped, const std::string& file,
@@ -222,7 +240,7 @@ void ClusterDump::KeepSkipped(const std::vector<KubeSkipped>& skipped, const std
   }
 }
 
-void ClusterDump::Keep(const kube::Object& object) {
+void ClusterDump::Keep(const kube::Object& object, const std::string& place) {
   const kube::ObjectMeta& meta = MetadataIn(ObjectIn(object));
   switch (object.object_case()) {
     case kube::Object::kNode: {
@@ -235,6 +253,7 @@ void ClusterDump::Keep(const kube::Object& object) {
       DumpPod& pod = pods_.emplace_back();
       pod.object = &object.pod();
       pod.key = KubeKey(meta);
+      pod.place = place;
       pod.request = CountedAmounts(QuantitiesOfPod(object.pod()));
       pods_by_key_[pod.key] = &pod;
       return;
@@ -272,12 +291,26 @@ void ClusterDump::AdmitPods() {
   }
 }
 
-void ClusterDump::JoinPodsToNodes() {
+void ClusterDump::JoinPodsToNodes(std::vector<std::string>* warnings) {
+  const DumpPod* first = nullptr;  // of those on nodes that are not there
+  size_t others = 0;
   for (const DumpPod& pod : pods_) {
-    if (pod.is_finished()) continue;
-    DumpNode* node = FindOrNull(nodes_by_name_, pod.spec().node_name());
-    if (node != nullptr) node->pods.push_back(&pod);
+    const std::string& name = pod.spec().node_name();
+    if (pod.is_finished() || name.empty()) continue;
+    DumpNode* node = FindOrNull(nodes_by_name_, name);
+    if (node != nullptr) {
+      node->pods.push_back(&pod);
+    } else if (first == nullptr) {
+      first = &pod;
+    } else {
+      ++others;
+    }
   }
+  if (first == nullptr || warnings == nullptr) return;
+  warnings->push_back(
+      absl::StrCat(first->place, ": spec.nodeName: found '", first->spec().node_name(),
+                   "' in the pod ", first->key, ", expected a node that is there; it takes no room",
+                   others == 0 ? "" : absl::StrCat(" (and ", others, " more like it)")));
 }
 
 const DumpNode* ClusterDump::FindNode(const std::string& name) const {

@@ -30,6 +30,7 @@ inline bool IsBeingDeleted(const proto::kube::ObjectMeta& meta) {
 struct DumpPod {
   const proto::kube::Pod* object = nullptr;
   std::string key;
+  std::string place;  // "FILE:LINE"
   KubeAmounts request;
 
   const proto::kube::PodSpec& spec() const { return object->spec(); }
@@ -98,12 +99,16 @@ class ClusterDump {
  private:
   ClusterDump() = default;
   absl::Status ReadFile(const std::string& path, std::vector<std::string>* warnings);
-  void Keep(const proto::kube::Object& object);
+  // Keeps an object, unless it has no name or one that another has.
+  void KeepNamed(proto::kube::Object object, const std::string& place,
+                 std::vector<std::string>* odd, size_t* problems);
+  void Keep(const proto::kube::Object& object, const std::string& place);
   // Remembers structured claims; warns once per kind about other objects that may matter.
   void KeepSkipped(const std::vector<KubeSkipped>& skipped, const std::string& file,
                    std::vector<std::string>* odd);
   void AdmitPods();
-  void JoinPodsToNodes();
+  // Warns of pods on nodes that the dump does not have.
+  void JoinPodsToNodes(std::vector<std::string>* warnings);
 
   std::deque<proto::kube::Object> objects_;  // a deque keeps addresses
   std::map<std::string, std::string> seen_;  // kind and key to where it was read

@@ -285,6 +285,7 @@ ClusterRules::PodsByDomain ClusterRules::ConflictsOf(const PodContext& pod) cons
 DumpRejection ClusterRules::Plain(const NodeStatus& status) const {
   DumpRejection rejection;
   rejection.plugin = std::string(status.plugin->name());
+  rejection.kind = status.plugin->reasons().front().kind;
   rejection.place = PlaceOf(status.plugin);
   rejection.reasons = status.reasons;
   return rejection;
@@ -295,29 +296,36 @@ void ClusterRules::Add(const PodContext& pod, const PodsByDomain& conflicts,
   const NodeSpec& node = world_->cluster().node_spec(status.node);
   const PodShape& shape = *pod.shape;
   DumpRejection rejection = Plain(status);
-  const std::string& plugin = rejection.plugin;
-  if (plugin == "NodeUnschedulable") {
-    rejection.detail = "cordoned";
-    rejection.remedy = "the node were uncordoned";
-  } else if (plugin == "TaintToleration") {
-    return AddTaints(shape, node, std::move(rejection), rejections);
-  } else if (plugin == "NodeAffinity") {
-    const std::vector<std::string> unmet = UnmetOf(shape.constraints, node);
-    rejection.alike = absl::StrJoin(unmet, ", ");
-    rejection.detail = absl::StrCat("the pod wants ", rejection.alike);
-    rejection.distance = static_cast<int64_t>(unmet.size());
-    rejection.remedy = absl::StrCat("the pod did not ask for ", rejection.alike);
-  } else if (plugin == "NodePorts") {
-    return AddPorts(shape, status.node, std::move(rejection), rejections);
-  } else if (plugin == "NodeResourcesFit") {
-    return AddFit(shape, status.node, std::move(rejection), rejections);
-  } else if (plugin == "PodTopologySpread") {
-    return AddSpread(status, node, rejection, rejections);
-  } else if (plugin == "InterPodAffinity") {
-    return AddAffinity(shape, status, node, conflicts, rejection, rejections);
-  } else {
-    // Rules about volumes: no pod or node alone can be counted upon to change.
-    rejection.hopeless = true;
+  switch (rejection.kind) {
+    case ReasonKind::kCordoned:
+      rejection.detail = "cordoned";
+      rejection.remedy = "the node were uncordoned";
+      break;
+    case ReasonKind::kUntoleratedTaint:
+      return AddTaints(shape, node, std::move(rejection), rejections);
+    case ReasonKind::kNodeAffinity: {
+      const std::vector<std::string> unmet = UnmetOf(shape.constraints, node);
+      if (unmet.empty()) {  // the profile's own affinity, or the name of a node
+        rejection.hopeless = true;
+        break;
+      }
+      rejection.alike = absl::StrJoin(unmet, ", ");
+      rejection.detail = absl::StrCat("the pod wants ", rejection.alike);
+      rejection.distance = static_cast<int64_t>(unmet.size());
+      rejection.remedy = absl::StrCat("the pod did not ask for ", rejection.alike);
+      break;
+    }
+    case ReasonKind::kHostPorts:
+      return AddPorts(shape, status.node, std::move(rejection), rejections);
+    case ReasonKind::kCpu:  // the first of NodeResourcesFit, which stands for all amounts
+      return AddFit(shape, status.node, std::move(rejection), rejections);
+    case ReasonKind::kTopologySpread:
+      return AddSpread(status, node, rejection, rejections);
+    case ReasonKind::kPodAffinity:
+      return AddAffinity(shape, status, node, conflicts, rejection, rejections);
+    default:  // rules about volumes: no pod or node alone can be counted upon to change
+      rejection.hopeless = true;
+      break;
   }
   rejections->push_back(std::move(rejection));
 }
@@ -326,7 +334,7 @@ void ClusterRules::AddTaints(const PodShape& shape, const NodeSpec& node, DumpRe
                              std::vector<DumpRejection>* rejections) {
   const bool cordoned =
       std::any_of(rejections->begin(), rejections->end(),
-                  [](const DumpRejection& other) { return other.plugin == "NodeUnschedulable"; });
+                  [](const DumpRejection& other) { return other.kind == ReasonKind::kCordoned; });
   std::vector<std::string> taints;
   for (const Taint& taint : node.taints) {
     if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;

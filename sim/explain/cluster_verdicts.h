@@ -17,6 +17,7 @@
 #include "model/ids.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
+#include "model/reason_kind.h"
 #include "policies/framework/plugin.h"
 #include "sim/explain/cluster_dump.h"
 #include "sim/kube/kube_world.h"
@@ -49,9 +50,10 @@ struct DumpRejection {
   // Behind the places of all filters of a profile.
   static constexpr int kLastPlace = 64;
 
-  std::string plugin;                // kube-scheduler's name: "NodeUnschedulable"
-  int place = 0;                     // plugins of smaller places are asked first
-  std::vector<std::string> reasons;  // kube-scheduler's words, as it counts them
+  std::string plugin;                    // kube-scheduler's name: "NodeUnschedulable"
+  ReasonKind kind = ReasonKind::kOther;  // of the plugin's reasons
+  int place = 0;                         // plugins of smaller places are asked first
+  std::vector<std::string> reasons;      // kube-scheduler's words, as it counts them
   // Further facts in words. Nodes of a group may differ in it; the example's is shown.
   std::string detail;
   // Rejections are alike when plugin, reasons and this are equal.

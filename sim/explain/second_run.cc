@@ -22,6 +22,11 @@ absl::StatusOr<SecondRun> Build(const RunSpec& spec, absl::FunctionRef<void(Simu
                                      " (explain simulates the run again, from its inputs)"));
   }
   second.sim = *std::move(sim);
+  if (const size_t profiles = second.sim->profiles().size(); profiles > 1) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("explain: found a run under ", profiles,
+                     " scheduler profiles, expected one: verdicts are told for one profile"));
+  }
   second.pod_log = std::make_unique<PodLog>(second.sim->front_end() != nullptr ||
                                             second.sim->cluster().any_mig());
   second.sim->AddSink(second.pod_log.get());

@@ -138,11 +138,16 @@ void CaseComparison::Add(const std::string& id, const std::string& family, const
   if (!refused && !expected) {
     Note(CaseField::kNodeOrder, id, Joined(answer.node_order()), Joined(stored.node_order()));
     const int attempts = std::max(answer.attempts_size(), stored.attempts_size());
-    const KubeAnswer::Attempt none;
     for (int i = 0; i < attempts; ++i) {
-      const KubeAnswer::Attempt& theirs = i < stored.attempts_size() ? stored.attempts(i) : none;
-      CompareAttempt(absl::StrCat(id, ", attempt ", i + 1, ", pod ", theirs.pod()),
-                     i < answer.attempts_size() ? answer.attempts(i) : none, theirs);
+      const std::string place = absl::StrCat(id, ", attempt ", i + 1);
+      if (i < answer.attempts_size() && i < stored.attempts_size()) {
+        const KubeAnswer::Attempt& theirs = stored.attempts(i);
+        CompareAttempt(absl::StrCat(place, ", pod ", theirs.pod()), answer.attempts(i), theirs);
+        continue;
+      }
+      const bool ours = i < answer.attempts_size();
+      const std::string& pod = ours ? answer.attempts(i).pod() : stored.attempts(i).pod();
+      Note(CaseField::kOutcome, place, ours ? pod : "no attempt", ours ? "no attempt" : pod);
     }
     const int events = std::max(answer.events_size(), stored.events_size());
     for (int i = 0; i < events; ++i) {

@@ -356,9 +356,8 @@ bool KubeWorld::IsOfInterest(const ClusterChange& change) const {
   });
 }
 
-// Upstream tells of bound pods that were added or changed, but for those that shrank, only pods
-// that PodTopologySpread rejected and pods with a required affinity term for the changed one
-// (scheduling_queue.go, getUnschedulablePodsWithCrossTopologyTerm).
+// Of bound pods that were added or changed, but for those that shrank, only pods that a plugin with
+// HearsOfNamespace rejected and pods with a required affinity term for the changed one are told.
 bool KubeWorld::IsTold(const ClusterChange& change, PodId pod, const Sleeper& sleeper) const {
   constexpr uint32_t kNarrow = kPodAdded | kPodLabels | kPodGates | kPodTolerations | kPodOther;
   if (change.is_waiting_pod || (change.event & kNarrow) == 0) return true;
@@ -366,7 +365,7 @@ bool KubeWorld::IsTold(const ClusterChange& change, PodId pod, const Sleeper& sl
   const PodShape& shape = cluster_.pod_shape(pod);
   const std::vector<RequeuePlugin*>& plugins = sleeper.profile->requeues();
   for (size_t i = 0; i < plugins.size() && changed.ns == shape.identity.ns; ++i) {
-    if ((sleeper.rejectors >> i & 1) != 0 && plugins[i]->name() == "PodTopologySpread") return true;
+    if ((sleeper.rejectors >> i & 1) != 0 && plugins[i]->HearsOfNamespace()) return true;
   }
   Labels of_namespace;
   for (const NamespaceObject& known : cluster_.objects().namespaces) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
@@ -38,6 +39,7 @@ absl::Status LedgerSeek::Approach(size_t keyframes, bool reachable) {
   const uint64_t start = keyframes == 0 ? 0 : index_.keyframes[keyframes - 1].records;
   if (sound_ && reachable && record() >= start) return absl::OkStatus();
   sound_ = false;
+  touched_.all = true;
   if (keyframes == 0) {
     RETURN_IF_ERROR(reader_->Rewind());
     live_ = LiveState(cluster(), &summaries());
@@ -115,6 +117,7 @@ absl::StatusOr<bool> LedgerSeek::Next(Record* record) {
   sound_ = more.ok();
   if (!more.ok() || !*more) return more;
   live_.OnRecord(*record, cluster());
+  Touch(record->node);
   time_ = record->time;
   const absl::Status claims = AdvanceClaims(std::nullopt);
   sound_ = claims.ok();
@@ -122,12 +125,44 @@ absl::StatusOr<bool> LedgerSeek::Next(Record* record) {
   return true;
 }
 
+void LedgerSeek::Touch(NodeId node) {
+  if (touched_.all || node.value() >= is_touched_.size() || is_touched_[node.value()]) return;
+  is_touched_[node.value()] = true;
+  touched_.nodes.push_back(node);
+}
+
+TouchedNodes LedgerSeek::TakeTouched() {
+  TouchedNodes touched = std::exchange(touched_, {.all = false, .nodes = {}});
+  is_touched_.assign(cluster().node_count(), false);
+  if (touched.all) touched.nodes.clear();
+  return touched;
+}
+
+bool LedgerSeek::IsNear(uint64_t records, uint64_t keyframe) const {
+  // A keyframe costs about a record for each of its live objects.
+  const uint64_t live = live_.pods().size() + cluster().node_count();
+  if (!sound_ || record() >= records || records - record() > records - keyframe + live) {
+    return false;
+  }
+  // Reading on for good would keep every pod of the run.
+  constexpr uint64_t kMostKept = uint64_t{1} << 16;
+  return cluster().pod_count() <= kMostKept + 2 * live;
+}
+
 absl::Status LedgerSeek::ToRecord(uint64_t records) {
   const auto later =
       std::upper_bound(index_.keyframes.begin(), index_.keyframes.end(), records,
                        [](uint64_t wanted, const LedgerPlace& k) { return wanted < k.records; });
-  RETURN_IF_ERROR(Approach(static_cast<size_t>(later - index_.keyframes.begin()),
-                           record() < records || (record() == records && !AreClaimsAhead())));
+  const bool reachable = record() < records || (record() == records && !AreClaimsAhead());
+  const bool near =
+      later != index_.keyframes.begin() && IsNear(records, (later - 1)->records) && reachable;
+  // The keyframe may lead around damage.
+  if (near && ReadTo(records).ok()) return absl::OkStatus();
+  RETURN_IF_ERROR(Approach(static_cast<size_t>(later - index_.keyframes.begin()), reachable));
+  return ReadTo(records);
+}
+
+absl::Status LedgerSeek::ReadTo(uint64_t records) {
   Record passed;
   while (record() < records) {
     ASSIGN_OR_RETURN(const bool more, Next(&passed));

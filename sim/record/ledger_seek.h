@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "model/cluster_state.h"
+#include "model/ids.h"
 #include "model/record.h"
 #include "model/time.h"
 #include "sim/record/ledger_claims.h"
@@ -30,6 +31,12 @@
 #include "sim/record/live_state.h"
 
 namespace drasim {
+
+// Nodes whose state may have changed.
+struct TouchedNodes {
+  bool all = true;
+  std::vector<NodeId> nodes;  // each once, unless all
+};
 
 // Stands at a record: at first before record 0, with an empty cluster. Input is untrusted as for
 // LedgerReader, with the same errors; after one, the next ToRecord or ToTime starts over. Frames
@@ -54,7 +61,8 @@ class LedgerSeek {
 
   // --- the position ---
   // Moves to the state after the first `records` records, at most to the end. Costs the records
-  // since the position or, if that lies behind or before the last keyframe, since the keyframe.
+  // since the position or since the last keyframe, whichever is less, a keyframe counted with its
+  // live objects.
   absl::Status ToRecord(uint64_t records);
   // Moves to the state at the end of the instant: after the last record that is not later.
   absl::Status ToTime(SimTime time);
@@ -82,6 +90,10 @@ class LedgerSeek {
   uint64_t NumberOf(PodId pod) const { return reader_->NumberOf(pod); }
   std::optional<PodId> FindPod(uint64_t number) const { return reader_->FindPod(number); }
 
+  // The nodes that moves since the last call have touched: for readers who keep what they made of
+  // the others. At first, and after a jump to a keyframe, all.
+  TouchedNodes TakeTouched();
+
   // --- the whole run, without a look at the records ---
   // The metrics and events of all blocks with series frames: all blocks of a complete ledger, and
   // those up to the last such frame of a partial one.
@@ -101,11 +113,16 @@ class LedgerSeek {
   // To the last of the first `keyframes` keyframes, or to the beginning; stays where it is if the
   // position is usable, lies behind that keyframe, and `reachable`.
   absl::Status Approach(size_t keyframes, bool reachable);
+  // Reads on, at most to the end.
+  absl::Status ReadTo(uint64_t records);
+  // Whether reading on to `records` costs no more than beginning at that keyframe before it.
+  bool IsNear(uint64_t records, uint64_t keyframe) const;
   // The live claims at a keyframe, or (`records` 0) at the beginning.
   absl::Status ResetClaims(uint64_t records);
   // Applies the claim changes before the last record and, with `until`, those behind it that are
   // not later.
   absl::Status AdvanceClaims(std::optional<SimTime> until);
+  void Touch(NodeId node);
   // Whether a change behind the last record has been applied.
   bool AreClaimsAhead() const { return claims_end_ > record(); }
 
@@ -115,6 +132,8 @@ class LedgerSeek {
   SimTime time_;
   bool sound_ = true;            // the last move succeeded
   size_t definitions_read_ = 0;  // of index_.definitions
+  TouchedNodes touched_;
+  std::vector<bool> is_touched_;  // by node; of touched_.nodes
 
   LiveClaims claims_;
   std::vector<LoggedClaimChange> changes_;  // of the frame of claims that was read last

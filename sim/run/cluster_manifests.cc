@@ -20,8 +20,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "model/key_error.h"
 #include "model/kube/cluster_objects_of.h"
 #include "model/kube/gpu_annotations.h"
+#include "model/kube/list_pieces.h"
+#include "model/kube/positions.h"
 #include "model/kube/reader.h"
 #include "model/kube/rules.h"
 #include "model/kube/selectors_of.h"
@@ -43,6 +46,7 @@ namespace kube = ::drasim::proto::kube;
 constexpr size_t kMaxSnapshotBytes = size_t{1} << 30;
 // Warnings of one sort that are written out; the others are counted.
 constexpr int64_t kMostAlike = 20;
+constexpr char kOddFields[] = "odd fields";
 
 // Taints that every pod of a DaemonSet tolerates (kubernetes/kubernetes
 // pkg/controller/daemon/util/daemonset_util.go, release 1.34).
@@ -78,83 +82,6 @@ absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
   std::sort(files.begin(), files.end());
   return files;
 }
-
-// A text in pieces that the reader takes one after the other: the items of a long list, as kubectl
-// prints it, are read in groups, each with the list's own head and tail and at its own lines.
-class ListPieces {
- public:
-  // `text` must outlive it.
-  explicit ListPieces(const std::string& text) : text_(text) {
-    if (text.size() > kPieceBytes) FindItems();
-  }
-
-  // False at the end.
-  bool Next(std::string* piece) {
-    if (next_ == starts_.size()) {
-      if (!starts_.empty() || whole_taken_) return false;
-      whole_taken_ = true;
-      *piece = text_;
-      return true;
-    }
-    const size_t first = next_++;
-    while (next_ < starts_.size() && starts_[next_].at - starts_[first].at < kPieceBytes) ++next_;
-    const size_t begin = starts_[first].at;
-    const size_t end = next_ < starts_.size() ? starts_[next_].at : tail_;
-    *piece = absl::StrCat(std::string(starts_[first].lines - head_lines_, '\n'),
-                          absl::string_view(text_).substr(0, starts_[0].at),
-                          absl::string_view(text_).substr(begin, end - begin),
-                          absl::string_view(text_).substr(tail_));
-    return true;
-  }
-
- private:
-  static constexpr size_t kPieceBytes = size_t{8} << 20;
-
-  struct Start {
-    size_t at = 0;
-    size_t lines = 0;  // before it
-  };
-
-  // Leaves starts_ empty for a text of another form.
-  void FindItems() {
-    std::vector<Start> starts;
-    size_t lines = 0;
-    bool in_items = false;
-    bool after = false;
-    tail_ = text_.size();
-    for (size_t at = 0; at < text_.size(); ++lines) {
-      size_t end = text_.find('\n', at);
-      end = end == std::string::npos ? text_.size() : end + 1;
-      const absl::string_view line = absl::string_view(text_).substr(at, end - at);
-      const bool item = absl::StartsWith(line, "- ");
-      if (absl::StartsWith(line, "---") && lines > 0) return;  // several documents
-      if (absl::StripTrailingAsciiWhitespace(line) == "items:") {
-        if (in_items || after) return;
-        in_items = true;
-      } else if (item) {
-        if (!in_items) return;
-        starts.push_back({at, lines});
-      } else if (in_items && !starts.empty() && absl::ascii_isalpha(Byte(line[0]))) {
-        in_items = false;
-        after = true;
-        tail_ = at;
-      }
-      at = end;
-    }
-    if (starts.empty()) return;
-    head_lines_ = starts[0].lines;
-    starts_ = std::move(starts);
-  }
-
-  static unsigned char Byte(char c) { return static_cast<unsigned char>(c); }
-
-  const std::string& text_;
-  std::vector<Start> starts_;  // of items
-  size_t head_lines_ = 0;
-  size_t tail_ = 0;
-  size_t next_ = 0;
-  bool whole_taken_ = false;
-};
 
 bool IsFinished(const kube::Pod& pod) {
   return pod.status().phase() == "Succeeded" || pod.status().phase() == "Failed";
@@ -223,15 +150,16 @@ class SnapshotReader {
     ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
     ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxSnapshotBytes));
     const std::string name = source->name();
-    // The API server of a cluster of another release has taken the objects.
-    KubeReadOptions options;
-    options.validate = false;
-    options.of_cluster = true;
-    ListPieces pieces(text);
+    KubeListPieces pieces(text);
+    KubeWarnings warnings;
+    size_t before = 0;  // objects of earlier pieces
     for (std::string piece; pieces.Next(&piece);) {
-      ASSIGN_OR_RETURN(KubeManifest manifest, ReadKubeObjects(piece, name, options));
-      RETURN_IF_ERROR(KeepAll(std::move(manifest), name));
+      ASSIGN_OR_RETURN(KubeManifest manifest, ReadPiece(piece, name, &warnings));
+      const size_t objects = manifest.objects.size();
+      RETURN_IF_ERROR(KeepAll(std::move(manifest), std::move(piece), {path, name, before}));
+      before += objects;
     }
+    for (std::string& warning : warnings.Texts()) result_.warnings.push_back(std::move(warning));
     return absl::OkStatus();
   }
 
@@ -259,11 +187,52 @@ class SnapshotReader {
   }
 
  private:
+  // Where an object was read.
+  struct Place {
+    std::string path;
+    std::string name;   // of the file in messages
+    size_t object = 0;  // of the file, from 0
+    size_t line = 0;
+
+    std::string Text() const { return absl::StrCat(name, ":", line); }
+  };
   template <typename Object>
   struct Given {
     Object object;
-    std::string place;  // "FILE:LINE"
+    Place place;
   };
+
+  // The API server of a cluster of another release has taken the objects.
+  static absl::StatusOr<KubeManifest> ReadPiece(const std::string& piece, const std::string& name,
+                                                KubeWarnings* warnings) {
+    KubeReadOptions options;
+    options.validate = false;
+    options.of_cluster = true;
+    options.warnings = warnings;
+    return ReadKubeObjects(piece, name, options);
+  }
+
+  // "FILE:LINE:COLUMN" of a field. Reads the file again; FILE:LINE if that fails.
+  static std::string Locate(const Place& place, absl::string_view field) {
+    const absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(place.path);
+    if (!source.ok()) return place.Text();
+    const absl::StatusOr<std::string> text = ReadAll(**source, kMaxSnapshotBytes);
+    if (!text.ok()) return place.Text();
+    KubeListPieces pieces(*text);
+    KubeWarnings ignored;
+    size_t before = 0;
+    for (std::string piece; pieces.Next(&piece);) {
+      const absl::StatusOr<KubeManifest> manifest = ReadPiece(piece, place.name, &ignored);
+      if (!manifest.ok()) return place.Text();
+      const size_t objects = manifest->objects.size();
+      if (place.object < before + objects) {
+        KubePositions positions(std::move(piece), place.name, manifest->objects);
+        return positions.Locate(place.object - before, field);
+      }
+      before += objects;
+    }
+    return place.Text();
+  }
 
   void Warn(const std::string& sort, const std::string& text) {
     if (++alike_[sort] <= kMostAlike) result_.warnings.push_back(text);
@@ -282,50 +251,61 @@ class SnapshotReader {
                      })));
   }
 
-  absl::Status KeepAll(KubeManifest manifest, const std::string& name) {
-    std::move(manifest.warnings.begin(), manifest.warnings.end(),
-              std::back_inserter(result_.warnings));
+  // `place` is that of the first object.
+  absl::Status KeepAll(KubeManifest manifest, std::string text, Place place) {
+    KubePositions positions(std::move(text), place.name, manifest.objects);
     for (const KubeSkipped& skipped : manifest.skipped) {
       ++unused_[absl::StrCat(skipped.kind, " (", skipped.api_version, ")")];
     }
-    for (KubeObject& read : manifest.objects) {
-      RETURN_IF_ERROR(Keep(std::move(read.object), absl::StrCat(name, ":", read.line)));
+    for (size_t i = 0; i < manifest.objects.size(); ++i, ++place.object) {
+      KubeObject& read = manifest.objects[i];
+      place.line = read.line;
+      const bool named = !MutableManifestMeta(&read.object)->name().empty();
+      for (const KubeProblem& problem :
+           named ? ValidateKubeObject(read.object) : std::vector<KubeProblem>()) {
+        if (++alike_[kOddFields] > kMostAlike) continue;
+        result_.warnings.push_back(absl::StrCat(positions.Locate(i, problem.path), ": ",
+                                                problem.path, ": ", problem.what));
+      }
+      const absl::Status kept = Keep(std::move(read.object), place);
       read.object.Clear();
+      if (kept.ok()) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat(positions.Locate(i, KeyOfError(kept)), ": ", kept.message()));
     }
     return absl::OkStatus();
   }
 
-  absl::Status Keep(kube::Object object, const std::string& place) {
+  // Errors have the path of a field (KeyOfError).
+  absl::Status Keep(kube::Object object, const Place& place) {
     kube::ObjectMeta* const meta = MutableManifestMeta(&object);
     const std::string kind = ManifestKind(object);
     if (meta->name().empty()) {
-      Warn("objects without a name", absl::StrCat(place, ": ", kind, " without a name: left out"));
+      Warn("objects without a name",
+           absl::StrCat(place.Text(), ": ", kind, " without a name: left out"));
       return absl::OkStatus();
-    }
-    for (const KubeProblem& problem : ValidateKubeObject(object)) {
-      Warn("odd fields", absl::StrCat(place, ": ", problem.path, ": ", problem.what));
     }
     const std::string ns = ManifestNamespace(object);
     const std::string shown = absl::StrCat(kind, " ", ns, ns.empty() ? "" : "/", meta->name());
     const auto [first, is_new] =
-        seen_.emplace(absl::StrCat(ManifestGroup(object), " ", shown), place);
+        seen_.emplace(absl::StrCat(ManifestGroup(object), " ", shown), place.Text());
     if (!is_new) {
       Warn("objects of a name that another has",
-           absl::StrCat(place, ": found a second ", shown, ", the first is in ", first->second,
-                        ": left out"));
+           absl::StrCat(place.Text(), ": found a second ", shown, ", the first is in ",
+                        first->second, ": left out"));
       return absl::OkStatus();
     }
     if (!ns.empty()) meta->set_namespace_(ns);
     return KeepByKind(std::move(object), place);
   }
 
-  absl::Status KeepByKind(kube::Object object, const std::string& place) {
+  absl::Status KeepByKind(kube::Object object, const Place& place) {
     if (given_ != nullptr && !object.has_node() && !object.has_pod()) {
       given_->others.push_back(std::make_shared<const kube::Object>(object));
     }
     switch (object.object_case()) {
       case kube::Object::kNode:
-        return KeepNode(object.node(), place);
+        return KeepNode(object.node());
       case kube::Object::kPod:
         KeepPod(std::move(*object.mutable_pod()), place);
         return absl::OkStatus();
@@ -369,18 +349,15 @@ class SnapshotReader {
     }
   }
 
-  absl::Status KeepNode(const kube::Node& object, const std::string& place) {
-    absl::StatusOr<NodeSpec> node = NodeOfObject(object, classes_.full_shapes);
-    if (!node.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(place, ": ", node.status().message()));
-    }
-    nodes_.insert(node->name);
-    if (given_ != nullptr) given_->nodes[node->name] = std::make_shared<const kube::Node>(object);
-    result_.nodes.push_back(*std::move(node));
+  absl::Status KeepNode(const kube::Node& object) {
+    ASSIGN_OR_RETURN(NodeSpec node, NodeOfObject(object, classes_.full_shapes));
+    nodes_.insert(node.name);
+    if (given_ != nullptr) given_->nodes[node.name] = std::make_shared<const kube::Node>(object);
+    result_.nodes.push_back(std::move(node));
     return absl::OkStatus();
   }
 
-  void KeepPod(kube::Pod pod, const std::string& place) {
+  void KeepPod(kube::Pod pod, const Place& place) {
     if (IsFinished(pod)) {
       if (given_ != nullptr) {
         given_->finished.push_back(std::make_shared<const kube::Pod>(std::move(pod)));
@@ -398,8 +375,8 @@ class SnapshotReader {
     const std::string name = ManifestJobName(meta.namespace_(), meta.name());
     if (!node.empty() && nodes_.count(node) == 0) {
       Warn("pods on nodes that are not there",
-           absl::StrCat(given.place, ": pod '", name, "' is on the node '", node,
-                        "', which is not there: left out"));
+           absl::StrCat(given.place.Text(), ": spec.nodeName: found '", node, "' in the pod '",
+                        name, "', expected a node that is there: left out"));
       return absl::OkStatus();
     }
     if (const kube::OwnerReference* owner = ControllerOf(meta);
@@ -464,15 +441,16 @@ class SnapshotReader {
   }
 
   absl::Status Add(const kube::ObjectMeta& meta, const kube::PodSpec& spec, const std::string& name,
-                   const std::string& node, const std::string& place) {
+                   const std::string& node, const Place& where) {
+    const std::string place = where.Text();
     std::vector<ManifestNote> notes;
     kube::PodSpec without_deadline = spec;
     without_deadline.clear_active_deadline_seconds();
     InlineJob job = ManifestPodJob(meta, "metadata", without_deadline, "spec", classes_, &notes);
     for (const ManifestNote& note : notes) {
       if (note.is_error) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(place, ": pod '", name, "': ", note.path, ": ", note.what));
+        return absl::InvalidArgumentError(absl::StrCat(Locate(where, note.path), ": pod '", name,
+                                                       "': ", note.path, ": ", note.what));
       }
       // What a pod on a node asks for has been decided.
       if (!node.empty()) continue;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -232,7 +233,10 @@ class ManifestPodReader {
     if (sum.Compare(Quantity()) == 0) return;
     const bool cpu = resource == "cpu";
     if (cpu ? !sum.MilliFitsInt64() : !sum.UnitsFitInt64()) {
-      return Fail(path_, absl::StrCat("asks for more ", resource, " than can be counted"));
+      constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+      return Fail(
+          path_, absl::StrCat("asks for more ", resource, " than can be counted, expected at most ",
+                              cpu ? kMost / 1000 : kMost));
     }
     *(cpu ? job_.mutable_cpu() : job_.mutable_memory()) =
         cpu ? Quantity::FromMilli(sum.MilliValue()).Canonical()

@@ -13,6 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "model/device_set.h"
+#include "model/key_error.h"
+#include "model/kube/positions.h"
 #include "model/kube/reader.h"
 #include "model/kube/rules.h"
 #include "model/kube/spec_of_node.h"
@@ -45,9 +47,9 @@ absl::Status SetGpus(const proto::kube::Node& object, NodeSpec* node) {
     const int64_t gpus = AmountOf(amounts, std::string(names.count));
     if (gpus == 0) continue;
     if (gpus > kMaxDevicesPerNode - node->gpu_count) {
-      return absl::InvalidArgumentError(absl::StrCat("status.allocatable[", names.count,
-                                                     "]: found ", gpus, ", expected at most ",
-                                                     kMaxDevicesPerNode, " GPUs on a node"));
+      return KeyError(absl::StrCat("status.allocatable[", names.count, "]"),
+                      absl::StrCat("found ", gpus, ", expected at most ", kMaxDevicesPerNode,
+                                   " GPUs on a node"));
     }
     node->gpu_count += static_cast<int32_t>(gpus);
     const auto& labels = object.metadata().labels();
@@ -76,8 +78,9 @@ absl::Status CheckCountable(const NodeSpec& node) {
     if (amount == kTooMuch) name = resource;
   }
   if (name.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("status.allocatable[", name, "]: found more than can be counted"));
+  return KeyError(absl::StrCat("status.allocatable[", name, "]"),
+                  absl::StrCat("found more than can be counted, expected at most ",
+                               kTooMuch / (name == "cpu" ? 1000 : 1)));
 }
 
 }  // namespace
@@ -111,17 +114,20 @@ absl::StatusOr<std::vector<NodeSpec>> ReadNodeObjects(const std::string& path) {
   ASSIGN_OR_RETURN(const KubeManifest manifest, ReadKubeObjects(text, name));
   std::vector<NodeSpec> nodes;
   absl::flat_hash_set<std::string> names;
-  for (const KubeObject& read : manifest.objects) {
+  for (size_t i = 0; i < manifest.objects.size(); ++i) {
+    const KubeObject& read = manifest.objects[i];
     if (!read.object.has_node()) continue;
     absl::StatusOr<NodeSpec> node = NodeOfObject(read.object.node(), /*other_resources=*/false);
-    if (!node.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(name, ":", read.line, ": ", node.status().message()));
+    absl::Status status = node.status();
+    if (node.ok() && !names.insert(node->name).second) {
+      status =
+          KeyError("metadata.name", absl::StrCat("found '", ShownText(node->name),
+                                                 "', expected a name that no earlier node has"));
     }
-    if (!names.insert(node->name).second) {
+    if (!status.ok()) {
+      KubePositions positions(text, name, manifest.objects);
       return absl::InvalidArgumentError(
-          absl::StrCat(name, ":", read.line, ": metadata.name: found '", ShownText(node->name),
-                       "', expected a name that no earlier node has"));
+          absl::StrCat(positions.Locate(i, KeyOfError(status)), ": ", status.message()));
     }
     nodes.push_back(*std::move(node));
   }

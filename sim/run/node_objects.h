@@ -28,7 +28,7 @@ bool HoldsNodeObjects(absl::string_view path);
 // line: syntax errors, a repeated name, more GPUs than a node may have, or no node.
 absl::StatusOr<std::vector<NodeSpec>> ReadNodeObjects(const std::string& path);
 
-// The node of one object. InvalidArgument, beginning with the path of a field: more GPUs than a
+// The node of one object. KeyError (model/key_error.h) with the path of a field: more GPUs than a
 // node may have, or an amount beyond what can be counted. `other_resources`: those that are no
 // devices, such as ephemeral-storage, count, too.
 absl::StatusOr<NodeSpec> NodeOfObject(const proto::kube::Node& object, bool other_resources);

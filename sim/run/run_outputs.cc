@@ -30,10 +30,11 @@ namespace fs = std::filesystem;
 constexpr const char* kOwnFiles[] = {
     "ledger",         "ledger.partial", "summary.json", "run.json", "scenario.yaml",
     "timeseries.csv", "pods.csv",       "by_load.csv",  "jobs.csv", "device_events.csv"};
-// Files of compare and sweep, which a run does not remove, and temporary files.
-constexpr const char* kRelatedFiles[] = {"compare.json",     "compare.csv",
-                                         "sweep.csv",        "sweep.partial.csv",
-                                         kBegunScenarioFile, FolderLock::kFileName};
+// Files of compare, sweep and bench, which a run does not remove, and temporary files.
+constexpr const char* kRelatedFiles[] = {
+    "compare.json",      "compare.csv",      "sweep.csv",          "sweep.partial.csv",
+    "cells.csv",         "costs.csv",        "missing.csv",        "bench.yaml",
+    "bench.partial.csv", kBegunScenarioFile, FolderLock::kFileName};
 
 bool IsOwn(const std::string& name) {
   for (const char* own : kOwnFiles) {

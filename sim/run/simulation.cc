@@ -39,8 +39,6 @@ namespace drasim {
 
 namespace {
 
-constexpr size_t kMaxKubeConfigBytes = 16u << 20;
-
 // Multiplies the nodes. Changes of a node in the trace apply to its copies, too.
 absl::Status ScaleNodeInput(double scale, NodeInput* input) {
   std::vector<NodeSpec>& nodes = input->nodes;
@@ -87,16 +85,9 @@ absl::Status Simulation::ReadKubeScheduler() {
   if (!scheduler.kube.has_value()) return absl::OkStatus();
   KubeConfig config = DefaultKubeConfig();
   if (const std::string& file = scheduler.kube->config; !file.empty()) {
-    ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(file));
-    ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxKubeConfigBytes));
-    ASSIGN_OR_RETURN(config, ReadKubeConfig(text, file));
+    ASSIGN_OR_RETURN(config, ReadKubeConfigFile(file));
     scheduler.kubernetes.initial_backoff = config.initial_backoff;
     scheduler.kubernetes.max_backoff = config.max_backoff;
-  }
-  if (config.profiles.size() != 1) {
-    return KeyError("scheduler.kube_config",
-                    absl::StrCat("found ", config.profiles.size(),
-                                 " profiles, expected one, under which all pods run"));
   }
   if (!config.extenders.empty()) {
     return KeyError("scheduler.kube_config",
@@ -106,21 +97,24 @@ absl::Status Simulation::ReadKubeScheduler() {
     warnings_.push_back(absl::StrCat("scheduler.kube_config: without effect in a simulation: ",
                                      absl::StrJoin(config.without_effect, ", ")));
   }
-  kube_profile_ = std::move(config.profiles[0]);
-  if (scheduler.preemption != PreemptionMode::kPriority) kube_profile_.post_filter.clear();
-  if (scheduler.kube->two_terms) {
-    PluginArgs& args = kube_profile_.args["NodeResourcesBalancedAllocation"];
-    auto balanced = ArgsOr<BalancedAllocationArgs>(args);
-    balanced.two_terms = true;
-    args = std::move(balanced);
+  for (ProfileSpec& profile : config.profiles) {
+    if (scheduler.preemption != PreemptionMode::kPriority) profile.post_filter.clear();
+    if (scheduler.kube->two_terms) {
+      PluginArgs& args = profile.args["NodeResourcesBalancedAllocation"];
+      auto balanced = ArgsOr<BalancedAllocationArgs>(args);
+      balanced.two_terms = true;
+      args = std::move(balanced);
+    }
+    kube_profiles_.push_back(std::move(profile));
   }
   return absl::OkStatus();
 }
 
 // kube-scheduler knows nothing about devices of the direct front end, nor about reasons of drasim's
 // own to keep a pod back.
-absl::StatusOr<Profile> Simulation::MakeKubeProfile(const PolicyContext& context) const {
-  ASSIGN_OR_RETURN(Profile profile, Profile::MakeKube(BuiltinRegistry(), kube_profile_, context,
+absl::StatusOr<Profile> Simulation::MakeKubeProfile(const ProfileSpec& spec,
+                                                    const PolicyContext& context) const {
+  ASSIGN_OR_RETURN(Profile profile, Profile::MakeKube(BuiltinRegistry(), spec, context,
                                                       spec_.scheduler.profile.device_chooser));
   std::vector<absl::string_view> names = {"GpuShareFit", "GroupLimit"};
   if (context.mig) names.push_back("MigFit");
@@ -179,9 +173,39 @@ absl::Status Simulation::LowerWorkload() {
   standing_.AppendTo(&jobs);
   RETURN_IF_ERROR(devices_.LowerJobs(node_input_.nodes, shapes_.get(), &jobs));
   standing_.TakeFrom(&jobs);
+  HoldPodsOfOtherSchedulers(&jobs);
   workload_ = Workload::FromJobs(std::move(jobs));
   WarnAboutUnknownModels();
   return absl::OkStatus();
+}
+
+// Nobody tries pods whose scheduler is not there.
+void Simulation::HoldPodsOfOtherSchedulers(std::vector<JobArrival>* jobs) {
+  std::vector<std::string> names;
+  if (!spec_.scheduler.kube.has_value()) names.emplace_back("default-scheduler");
+  for (const ProfileSpec& profile : kube_profiles_) names.push_back(profile.scheduler_name);
+  int64_t pods = 0;
+  std::set<std::string> unknown;
+  const auto hold = [&](ShapeId* id, int64_t count) {
+    const PodShape& shape = shapes_->row(*id);
+    const std::string& name = shape.identity.scheduler_name;
+    if (name.empty() || FindProfile(names, name).has_value()) return;
+    pods += count;
+    unknown.insert(name);
+    if (shape.constraints.hold != PodHold::kNone) return;
+    PodShape held = shape;
+    held.constraints.hold = PodHold::kScheduler;
+    *id = shapes_->Intern(held);
+  };
+  for (JobArrival& job : *jobs) {
+    hold(&job.shape, job.pods);
+    for (PodGroup& group : job.more_pods) hold(&group.shape, group.pods);
+  }
+  if (pods == 0) return;
+  warnings_.push_back(
+      absl::StrCat(pods, " pod(s) name a scheduler that is not there, and are never tried: ",
+                   ListText({unknown.begin(), unknown.end()}), "; there ",
+                   names.size() == 1 ? "is " : "are ", ListText(names)));
 }
 
 absl::Status Simulation::BuildCluster() {
@@ -430,6 +454,31 @@ absl::Status Simulation::MakeSource() {
   return absl::OkStatus();
 }
 
+absl::Status Simulation::MakeProfiles(const PolicyContext& context) {
+  if (!spec_.scheduler.kube.has_value()) {
+    ASSIGN_OR_RETURN(Profile profile,
+                     Profile::Make(BuiltinRegistry(), spec_.scheduler.profile, context));
+    profile_ = std::make_unique<Profile>(std::move(profile));
+    profiles_.emplace(profile_.get());
+    return absl::OkStatus();
+  }
+  std::vector<Profile*> all;
+  for (const ProfileSpec& spec : kube_profiles_) {
+    ASSIGN_OR_RETURN(Profile made, MakeKubeProfile(spec, context));
+    auto profile = std::make_unique<Profile>(std::move(made));
+    all.push_back(profile.get());
+    if (profile_ == nullptr) {
+      profile_ = std::move(profile);
+    } else {
+      more_profiles_.push_back(std::move(profile));
+    }
+  }
+  absl::StatusOr<Profiles> profiles = Profiles::Make(std::move(all), shapes_.get());
+  if (!profiles.ok()) return KeyError("scheduler.kube_config", profiles.status().message());
+  profiles_.emplace(*std::move(profiles));
+  return absl::OkStatus();
+}
+
 absl::Status Simulation::MakeProfile() {
   PolicyContext context;
   context.fragmentation = fragmentation_.get();
@@ -441,11 +490,7 @@ absl::Status Simulation::MakeProfile() {
   context.mig_mix = MigMix(*shapes_, workload_.rows());
   context.resource_scores = spec_.scheduler.resource_scores;
   const std::optional<KubeSchedulerSpec>& kube = spec_.scheduler.kube;
-  ASSIGN_OR_RETURN(Profile profile,
-                   kube.has_value()
-                       ? MakeKubeProfile(context)
-                       : Profile::Make(BuiltinRegistry(), spec_.scheduler.profile, context));
-  profile_ = std::make_unique<Profile>(std::move(profile));
+  RETURN_IF_ERROR(MakeProfiles(context));
   if (dra_ != nullptr) {
     for (const JobArrival& job : workload_.rows()) {
       if (job.pods > 1 || !job.more_pods.empty()) dra_->NoteGang();
@@ -467,9 +512,9 @@ absl::Status Simulation::MakeProfile() {
     options.ties = kube->ties;
     options.use_cache = spec_.scheduler.cache;
     kube_cycle_ = std::make_unique<KubeCycle>(cluster_.get(), &nominator_, options, spec_.seed);
-    placer_->set_kube(kube_cycle_.get(), profile_.get());
+    placer_->set_kube(std::vector<KubeCycle*>(profiles_->size(), kube_cycle_.get()), &*profiles_);
   }
-  summaries_.SetReasons(profile_->reasons(), profile_->reason_kinds());
+  summaries_.SetReasons(profiles_->reasons(), profiles_->reason_kinds());
   fingerprint_ = std::make_unique<FingerprintSink>(&summaries_);
   metrics_ = std::make_unique<MetricsSink>(fragmentation_.get(), *cluster_);
   metrics_->AddObserver([this](const Sample& sample) { load_table_.Add(sample); });
@@ -527,6 +572,7 @@ std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(JobControl* control) {
   parts.placer = placer_.get();
   parts.cycle = cycle_.get();
   parts.profile = profile_.get();
+  parts.profiles = &*profiles_;
   parts.summaries = &summaries_;
   parts.quotas = &quotas_;
   parts.control = control;
@@ -614,6 +660,7 @@ void Simulation::MakeEngine() {
     parts.standing_devices = standing_.devices();
   }
   parts.profile = profile_.get();
+  parts.profiles = &*profiles_;
   parts.cycle = cycle_.get();
   parts.placer = placer_.get();
   parts.summaries = &summaries_;

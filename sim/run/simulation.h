@@ -12,6 +12,7 @@
 #define DRASIM_SIM_RUN_SIMULATION_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@
 #include "sim/core/kube_cycle.h"
 #include "sim/core/nominator.h"
 #include "sim/core/placer.h"
+#include "sim/core/profiles.h"
 #include "sim/record/device_report.h"
 #include "sim/record/fingerprint.h"
 #include "sim/record/gpu_layouts.h"
@@ -109,7 +111,9 @@ class Simulation {
   // Null without classic DRA.
   const ControlPlane* control_plane() const { return dra_ == nullptr ? nullptr : dra_->plane(); }
   const FragmentationModel& fragmentation() const { return *fragmentation_; }
+  // The first profile, and all.
   const Profile& profile() const { return *profile_; }
+  const Profiles& profiles() const { return *profiles_; }
   const VerdictSummaryTable& summaries() const { return summaries_; }
   uint64_t fingerprint() const { return fingerprint_->value(); }
   const std::vector<uint32_t>& ranks() const { return ranks_; }
@@ -143,7 +147,10 @@ class Simulation {
   void WarnAboutEndOfFailures();
   absl::Status MakeSource();
   absl::Status ReadKubeScheduler();
-  absl::StatusOr<Profile> MakeKubeProfile(const PolicyContext& context) const;
+  void HoldPodsOfOtherSchedulers(std::vector<JobArrival>* jobs);
+  absl::StatusOr<Profile> MakeKubeProfile(const ProfileSpec& spec,
+                                          const PolicyContext& context) const;
+  absl::Status MakeProfiles(const PolicyContext& context);
   absl::Status MakeProfile();
   void WarnAboutUnknownModels();
 
@@ -169,8 +176,10 @@ class Simulation {
   std::vector<uint32_t> ranks_;
   std::unique_ptr<FragmentationModel> fragmentation_;
   std::unique_ptr<Profile> profile_;
+  std::vector<std::unique_ptr<Profile>> more_profiles_;  // of a run under kube-scheduler
+  std::optional<Profiles> profiles_;                     // set by MakeProfile
   std::unique_ptr<SchedulingCycle> cycle_;
-  ProfileSpec kube_profile_;  // of a run under kube-scheduler
+  std::vector<ProfileSpec> kube_profiles_;  // of a run under kube-scheduler
   Nominator nominator_;
   std::unique_ptr<KubeCycle> kube_cycle_;
   std::unique_ptr<Placer> placer_;

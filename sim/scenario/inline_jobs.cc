@@ -311,6 +311,7 @@ absl::StatusOr<PodShape> ReadShape(const std::string& key, const proto::InlineJo
   std::sort(shape.constraints.node_selector.begin(), shape.constraints.node_selector.end());
   RETURN_IF_ERROR(ReadConstraints(key, job, &shape.constraints));
   shape.device_plugin.function = job.function();
+  shape.identity.scheduler_name = job.scheduler_name();
   return shape;
 }
 

@@ -41,6 +41,7 @@ inline constexpr int64_t kMaxInlinePods = 1'000'000;
 //     container with the sidecars started before it). Quantities are first rounded up to whole
 //     units;
 //   * claims: PodShape::claims;
+//   * scheduler_name: PodIdentity::scheduler_name;
 //   * run_time: the job's run time; an empty text makes a service.
 struct InlineJob {
   std::string name;

@@ -1,12 +1,15 @@
 #include "sim/scenario/kube_config.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -21,6 +24,7 @@
 #include "sim/scenario/duration_text.h"
 #include "sim/scenario/kube_plugin_args.h"
 #include "sim/scenario/kube_plugin_sets.h"
+#include "traces/byte_source.h"
 
 namespace drasim {
 namespace {
@@ -77,8 +81,9 @@ std::string JsonOf(const PluginSet& set) {
 }
 
 bool WasRemoved(absl::string_view plugin) {
-  return plugin == "AzureDiskLimits" || plugin == "CinderLimits" || plugin == "EBSLimits" ||
-         plugin == "GCEPDLimits";
+  constexpr absl::string_view kRemoved[] = {"AzureDiskLimits", "CinderLimits", "EBSLimits",
+                                            "GCEPDLimits"};
+  return absl::c_linear_search(kRemoved, plugin);
 }
 
 // As Go's time.ParseDuration, which has no days; nothing for a text that is no duration.
@@ -411,12 +416,30 @@ class ConfigBuilder {
           spec.args.emplace(entry.name(), std::move(args));
         }
       }
-      const absl::Status expanded = ExpandPluginSets(draft.sets, registry, &spec);
-      if (!expanded.ok()) {
-        problems_.push_back({ProfilePath(i), absl::StrCat(context, expanded.message())});
+      if (const auto problem = ExpandPluginSets(draft.sets, registry, &spec); problem.has_value()) {
+        problems_.push_back({PluginPath(i, *problem), absl::StrCat(context, problem->what)});
       }
       config_->profiles.push_back(std::move(spec));
     }
+  }
+
+  // Where the profile as given enables the plugin; of several places the last.
+  std::string PluginPath(size_t profile, const PluginSetProblem& problem) const {
+    std::string path = ProfilePath(profile);
+    if (profile >= static_cast<size_t>(given_.profiles_size())) return path;
+    const PluginSets sets = SetsOf(given_.profiles(static_cast<int>(profile)).plugins());
+    const auto find = [&](absl::string_view field, const PluginSet& set) {
+      if (problem.field != field) return;
+      for (size_t i = 0; i < set.enabled.size(); ++i) {
+        if (set.enabled[i].plugin != problem.plugin) continue;
+        path = absl::StrCat(ProfilePath(profile), ".plugins.", field, ".enabled[", i, "]");
+      }
+    };
+    find("multiPoint", sets.multi_point);
+    for (size_t p = 0; p < kPluginPoints; ++p) {
+      find(PluginPointField(static_cast<PluginPoint>(p)), sets.points[p]);
+    }
+    return path;
   }
 
   void NoteWithoutEffect() {
@@ -471,6 +494,13 @@ absl::StatusOr<KubeConfig> ReadKubeConfig(absl::string_view text, absl::string_v
   ConfigBuilder builder(&message, &config);
   RETURN_IF_ERROR(ReadKubeMessage(text, file, &message, [&builder] { return builder.Build(); }));
   return config;
+}
+
+absl::StatusOr<KubeConfig> ReadKubeConfigFile(const std::string& path) {
+  constexpr size_t kMaxBytes = size_t{16} << 20;
+  ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
+  ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxBytes));
+  return ReadKubeConfig(text, source->name());
 }
 
 }  // namespace drasim

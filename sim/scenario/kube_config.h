@@ -69,6 +69,8 @@ ProfileSpec DefaultProfileSpec();
 // fields, wrong types, another apiVersion (v1beta3 is told which is spoken), and everything that
 // kube-scheduler refuses when it loads a configuration or builds its profiles, in its words.
 absl::StatusOr<KubeConfig> ReadKubeConfig(absl::string_view text, absl::string_view file);
+// The same of a file, "-" for standard input. Also errors of OpenByteSource.
+absl::StatusOr<KubeConfig> ReadKubeConfigFile(const std::string& path);
 
 }  // namespace drasim
 

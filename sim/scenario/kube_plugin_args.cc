@@ -24,26 +24,6 @@ constexpr int64_t kMaxUtilization = 100;
 constexpr int64_t kMaxCustomScore = 10;
 constexpr int64_t kMaxResourceWeight = 100;
 
-// The fields that a plugin's arguments have, beside apiVersion and kind; nothing for a plugin
-// without arguments.
-std::vector<std::string> ArgFieldsOf(absl::string_view plugin) {
-  if (plugin == "DefaultPreemption") {
-    return {"minCandidateNodesPercentage", "minCandidateNodesAbsolute"};
-  }
-  if (plugin == "InterPodAffinity") {
-    return {"hardPodAffinityWeight", "ignorePreferredTermsOfExistingPods"};
-  }
-  if (plugin == "NodeAffinity") return {"addedAffinity"};
-  if (plugin == "NodeResourcesBalancedAllocation") return {"resources"};
-  if (plugin == "NodeResourcesFit") {
-    return {"ignoredResources", "ignoredResourceGroups", "scoringStrategy"};
-  }
-  if (plugin == "PodTopologySpread") return {"defaultConstraints", "defaultingType"};
-  if (plugin == "VolumeBinding") return {"bindTimeoutSeconds", "shape"};
-  if (plugin == "DynamicResources") return {"filterTimeout"};
-  return {};
-}
-
 void SetResourceDefaults(google::protobuf::RepeatedPtrField<kube::SchedulerResource>* resources) {
   if (resources->empty()) {
     for (const char* name : {"cpu", "memory"}) resources->Add()->set_name(name);
@@ -225,6 +205,114 @@ PodTopologySpreadArgs SpreadArgsOf(const kube::SchedulerPluginArgs& args) {
   return spread;
 }
 
+void CheckVolumeArgs(const std::string& path, const kube::SchedulerPluginArgs& args,
+                     ConfigProblems* problems) {
+  if (args.bind_timeout_seconds() < 0) {
+    problems->Invalid(KubeField(path, "bindTimeoutSeconds"), args.bind_timeout_seconds(),
+                      "invalid BindTimeoutSeconds, should not be a negative value");
+  }
+  if (args.shape_size() > 0) {
+    problems->Forbidden(KubeField(path, "shape"),
+                        "unexpected field `shape`, remember to turn on the feature gate "
+                        "StorageCapacityScoring");
+  }
+}
+
+// What the arguments of one plugin are about. Null: nothing to do.
+struct ArgRules {
+  absl::string_view plugin;
+  std::vector<std::string> fields;  // beside apiVersion and kind
+  void (*set_defaults)(kube::SchedulerPluginArgs* args);
+  void (*check)(const std::string& path, const kube::SchedulerPluginArgs& args,
+                ConfigProblems* problems);
+  PluginArgs (*convert)(const kube::SchedulerPluginArgs& args);
+};
+
+const std::vector<ArgRules>& AllArgRules() {
+  static const auto* const kRules = new std::vector<ArgRules>{
+      {"DefaultPreemption",
+       {"minCandidateNodesPercentage", "minCandidateNodesAbsolute"},
+       [](kube::SchedulerPluginArgs* args) {
+         if (!args->has_min_candidate_nodes_percentage()) {
+           args->set_min_candidate_nodes_percentage(10);
+         }
+         if (!args->has_min_candidate_nodes_absolute()) {
+           args->set_min_candidate_nodes_absolute(100);
+         }
+       },
+       CheckPreemptionArgs,
+       [](const kube::SchedulerPluginArgs& args) -> PluginArgs {
+         return DefaultPreemptionArgs{args.min_candidate_nodes_percentage(),
+                                      args.min_candidate_nodes_absolute()};
+       }},
+      {"DynamicResources", {"filterTimeout"}, nullptr, nullptr, nullptr},
+      {"InterPodAffinity",
+       {"hardPodAffinityWeight", "ignorePreferredTermsOfExistingPods"},
+       [](kube::SchedulerPluginArgs* args) {
+         if (!args->has_hard_pod_affinity_weight()) args->set_hard_pod_affinity_weight(1);
+       },
+       [](const std::string& path, const kube::SchedulerPluginArgs& args,
+          ConfigProblems* problems) {
+         const int32_t weight = args.hard_pod_affinity_weight();
+         if (weight >= 0 && weight <= 100) return;
+         problems->Invalid(KubeField(path, "hardPodAffinityWeight"), weight,
+                           "not in valid range [0, 100]");
+       },
+       [](const kube::SchedulerPluginArgs& args) -> PluginArgs {
+         return InterPodAffinityArgs{args.hard_pod_affinity_weight(),
+                                     args.ignore_preferred_terms_of_existing_pods()};
+       }},
+      {"NodeAffinity",
+       {"addedAffinity"},
+       nullptr,
+       CheckAffinityArgs,
+       [](const kube::SchedulerPluginArgs& args) -> PluginArgs { return AffinityArgsOf(args); }},
+      {"NodeResourcesBalancedAllocation",
+       {"resources"},
+       [](kube::SchedulerPluginArgs* args) { SetResourceDefaults(args->mutable_resources()); },
+       CheckBalancedArgs,
+       [](const kube::SchedulerPluginArgs& args) -> PluginArgs {
+         BalancedAllocationArgs balanced;
+         balanced.resources = ResourcesOf(args.resources());
+         return balanced;
+       }},
+      {"NodeResourcesFit",  // checked by CheckFitArgs
+       {"ignoredResources", "ignoredResourceGroups", "scoringStrategy"},
+       [](kube::SchedulerPluginArgs* args) {
+         if (!args->has_scoring_strategy()) {
+           args->mutable_scoring_strategy()->set_type("LeastAllocated");
+         }
+         SetResourceDefaults(args->mutable_scoring_strategy()->mutable_resources());
+       },
+       nullptr,
+       [](const kube::SchedulerPluginArgs& args) -> PluginArgs { return FitArgsOf(args); }},
+      {"PodTopologySpread",
+       {"defaultConstraints", "defaultingType"},
+       [](kube::SchedulerPluginArgs* args) {
+         if (args->defaulting_type().empty()) args->set_defaulting_type("System");
+       },
+       CheckSpreadArgs,
+       [](const kube::SchedulerPluginArgs& args) -> PluginArgs { return SpreadArgsOf(args); }},
+      {"VolumeBinding",
+       {"bindTimeoutSeconds", "shape"},
+       [](kube::SchedulerPluginArgs* args) {
+         if (!args->has_bind_timeout_seconds()) args->set_bind_timeout_seconds(600);
+       },
+       CheckVolumeArgs,
+       [](const kube::SchedulerPluginArgs& args) -> PluginArgs {
+         return VolumeBindingArgs{args.bind_timeout_seconds()};
+       }}};
+  return *kRules;
+}
+
+// Null for a plugin without arguments.
+const ArgRules* FindArgRules(absl::string_view plugin) {
+  for (const ArgRules& rules : AllArgRules()) {
+    if (rules.plugin == plugin) return &rules;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::string Quoted(absl::string_view text) { return absl::StrCat("\"", text, "\""); }
@@ -275,12 +363,14 @@ void ConfigProblems::Percentage(const std::string& path, int64_t value) {
   if (value < 0 || value > 100) Invalid(path, value, "not in valid range [0-100]");
 }
 
-bool TakesArgs(absl::string_view plugin) { return !ArgFieldsOf(plugin).empty(); }
+bool TakesArgs(absl::string_view plugin) { return FindArgRules(plugin) != nullptr; }
 
 void CheckPluginArgFields(const std::string& path, const std::string& plugin,
                           const kube::SchedulerPluginArgs& args,
                           std::vector<KubeProblem>* problems) {
-  std::vector<std::string> known = ArgFieldsOf(plugin);
+  const ArgRules* const rules = FindArgRules(plugin);
+  std::vector<std::string> known;
+  if (rules != nullptr) known = rules->fields;
   known.insert(known.end(), {"apiVersion", "kind"});
   std::vector<const google::protobuf::FieldDescriptor*> given;
   args.GetReflection()->ListFields(args, &given);
@@ -305,52 +395,14 @@ void CheckPluginArgFields(const std::string& path, const std::string& plugin,
 }
 
 void SetPluginArgDefaults(const std::string& plugin, kube::SchedulerPluginArgs* args) {
-  if (plugin == "DefaultPreemption") {
-    if (!args->has_min_candidate_nodes_percentage()) args->set_min_candidate_nodes_percentage(10);
-    if (!args->has_min_candidate_nodes_absolute()) args->set_min_candidate_nodes_absolute(100);
-  } else if (plugin == "InterPodAffinity") {
-    if (!args->has_hard_pod_affinity_weight()) args->set_hard_pod_affinity_weight(1);
-  } else if (plugin == "NodeResourcesBalancedAllocation") {
-    SetResourceDefaults(args->mutable_resources());
-  } else if (plugin == "NodeResourcesFit") {
-    if (!args->has_scoring_strategy()) {
-      args->mutable_scoring_strategy()->set_type("LeastAllocated");
-    }
-    SetResourceDefaults(args->mutable_scoring_strategy()->mutable_resources());
-  } else if (plugin == "PodTopologySpread") {
-    if (args->defaulting_type().empty()) args->set_defaulting_type("System");
-  } else if (plugin == "VolumeBinding") {
-    if (!args->has_bind_timeout_seconds()) args->set_bind_timeout_seconds(600);
-  }
+  const ArgRules* const rules = FindArgRules(plugin);
+  if (rules != nullptr && rules->set_defaults != nullptr) rules->set_defaults(args);
 }
 
 void CheckPluginArgs(const std::string& path, const std::string& plugin,
                      const kube::SchedulerPluginArgs& args, ConfigProblems* problems) {
-  if (plugin == "DefaultPreemption") {
-    CheckPreemptionArgs(path, args, problems);
-  } else if (plugin == "InterPodAffinity") {
-    const int32_t weight = args.hard_pod_affinity_weight();
-    if (weight < 0 || weight > 100) {
-      problems->Invalid(KubeField(path, "hardPodAffinityWeight"), weight,
-                        "not in valid range [0, 100]");
-    }
-  } else if (plugin == "NodeAffinity") {
-    CheckAffinityArgs(path, args, problems);
-  } else if (plugin == "NodeResourcesBalancedAllocation") {
-    CheckBalancedArgs(path, args, problems);
-  } else if (plugin == "PodTopologySpread") {
-    CheckSpreadArgs(path, args, problems);
-  } else if (plugin == "VolumeBinding") {
-    if (args.bind_timeout_seconds() < 0) {
-      problems->Invalid(KubeField(path, "bindTimeoutSeconds"), args.bind_timeout_seconds(),
-                        "invalid BindTimeoutSeconds, should not be a negative value");
-    }
-    if (args.shape_size() > 0) {
-      problems->Forbidden(KubeField(path, "shape"),
-                          "unexpected field `shape`, remember to turn on the feature gate "
-                          "StorageCapacityScoring");
-    }
-  }
+  const ArgRules* const rules = FindArgRules(plugin);
+  if (rules != nullptr && rules->check != nullptr) rules->check(path, args, problems);
 }
 
 void CheckFitArgs(const kube::SchedulerPluginArgs& args, ConfigProblems* problems) {
@@ -384,24 +436,9 @@ void CheckFitArgs(const kube::SchedulerPluginArgs& args, ConfigProblems* problem
 }
 
 PluginArgs PluginArgsOf(const std::string& plugin, const kube::SchedulerPluginArgs& args) {
-  if (plugin == "DefaultPreemption") {
-    return DefaultPreemptionArgs{args.min_candidate_nodes_percentage(),
-                                 args.min_candidate_nodes_absolute()};
-  }
-  if (plugin == "InterPodAffinity") {
-    return InterPodAffinityArgs{args.hard_pod_affinity_weight(),
-                                args.ignore_preferred_terms_of_existing_pods()};
-  }
-  if (plugin == "NodeAffinity") return AffinityArgsOf(args);
-  if (plugin == "NodeResourcesBalancedAllocation") {
-    BalancedAllocationArgs balanced;
-    balanced.resources = ResourcesOf(args.resources());
-    return balanced;
-  }
-  if (plugin == "NodeResourcesFit") return FitArgsOf(args);
-  if (plugin == "PodTopologySpread") return SpreadArgsOf(args);
-  if (plugin == "VolumeBinding") return VolumeBindingArgs{args.bind_timeout_seconds()};
-  return std::monostate();
+  const ArgRules* const rules = FindArgRules(plugin);
+  if (rules == nullptr || rules->convert == nullptr) return std::monostate();
+  return rules->convert(args);
 }
 
 }  // namespace drasim

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "model/status_macros.h"
 #include "policies/framework/plugin.h"
 
 namespace drasim {
@@ -90,6 +89,10 @@ std::optional<PointSet> PointsOf(const std::string& name, const Registry& regist
   return points;
 }
 
+constexpr absl::string_view kMultiPoint = "multiPoint";
+// As Profile takes it.
+constexpr int64_t kMostScoreWeight = 1'000'000;
+
 bool Contains(const std::vector<std::string>& names, absl::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -119,41 +122,39 @@ PluginSet MergeSet(const PluginSet& defaults, const PluginSet& own) {
   return merged;
 }
 
-absl::Status Twice(absl::string_view plugin, PluginPoint point) {
-  return absl::InvalidArgumentError(absl::StrCat("plugin \"", plugin, "\" already registered as \"",
-                                                 PluginPointInterface(point), "\""));
-}
-
 // Makes the lists of one profile.
 class Expansion {
  public:
   Expansion(const PluginSets& sets, const Registry& registry) : sets_(sets), registry_(registry) {}
 
+  // The first one.
+  const std::optional<PluginSetProblem>& problem() const { return problem_; }
+
   // The plugins of a point, in order: those of both sets in the order of the point's own, the rest
-  // of multiPoint, the rest of the point's own.
-  absl::StatusOr<std::vector<std::string>> List(PluginPoint point) {
+  // of multiPoint, the rest of the point's own. Of no use after a problem.
+  std::vector<std::string> List(PluginPoint point) {
+    const std::string field(PluginPointField(point));
     const PluginSet& own = sets_[point];
     std::vector<std::string> named;
     for (const ScoreChoice& choice : own.enabled) {
-      ASSIGN_OR_RETURN(const PointSet points, Points(choice.plugin, point));
-      if ((points & Bit(point)) == 0) {
-        return absl::InvalidArgumentError(absl::StrCat("plugin \"", choice.plugin,
-                                                       "\" does not extend ",
-                                                       PluginPointInterface(point), " plugin"));
+      if ((Points(choice.plugin, point, field) & Bit(point)) == 0) {
+        Fail(field, choice.plugin,
+             absl::StrCat("plugin \"", choice.plugin, "\" does not extend ",
+                          PluginPointInterface(point), " plugin"));
       }
-      if (Contains(named, choice.plugin)) return Twice(choice.plugin, point);
+      if (Contains(named, choice.plugin)) Twice(field, choice.plugin, point);
       named.push_back(choice.plugin);
     }
     if (Contains(own.disabled, "*")) return named;
     std::vector<std::string> overriding;
     std::vector<std::string> expanded;
     for (const ScoreChoice& choice : sets_.multi_point.enabled) {
-      ASSIGN_OR_RETURN(const PointSet points, Points(choice.plugin, point));
+      const PointSet points = Points(choice.plugin, point, kMultiPoint);
       if ((points & Bit(point)) == 0 || Contains(own.disabled, choice.plugin)) continue;
       if (Contains(named, choice.plugin)) {
         overriding.push_back(choice.plugin);
       } else if (Contains(expanded, choice.plugin)) {
-        return Twice(choice.plugin, point);
+        Twice(kMultiPoint, choice.plugin, point);
       } else {
         expanded.push_back(choice.plugin);
       }
@@ -170,27 +171,48 @@ class Expansion {
   }
 
   // The weight at the point wins over that of multiPoint; without any it is 1.
-  int64_t WeightOf(absl::string_view plugin) const {
-    for (const PluginSet* set : {&sets_[PluginPoint::kScore], &sets_.multi_point}) {
-      for (const ScoreChoice& choice : set->enabled) {
-        if (choice.plugin == plugin) return choice.weight == 0 ? 1 : choice.weight;
+  int64_t WeightOf(absl::string_view plugin) {
+    for (const bool at_point : {true, false}) {
+      const PluginSet& set = at_point ? sets_[PluginPoint::kScore] : sets_.multi_point;
+      for (const ScoreChoice& choice : set.enabled) {
+        if (choice.plugin != plugin) continue;
+        if (choice.weight < 0 || choice.weight > kMostScoreWeight) {
+          Fail(std::string(at_point ? PluginPointField(PluginPoint::kScore) : kMultiPoint),
+               choice.plugin,
+               absl::StrCat("the weight of plugin \"", choice.plugin, "\" is ", choice.weight,
+                            ", expected 0 to ", kMostScoreWeight));
+        }
+        return choice.weight == 0 ? 1 : choice.weight;
       }
     }
     return 1;
   }
 
  private:
-  absl::StatusOr<PointSet> Points(const std::string& plugin, PluginPoint point) {
+  void Fail(absl::string_view field, const std::string& plugin, std::string what) {
+    if (!problem_.has_value()) problem_ = {std::move(what), std::string(field), plugin};
+  }
+
+  void Twice(absl::string_view field, const std::string& plugin, PluginPoint point) {
+    Fail(field, plugin,
+         absl::StrCat("plugin \"", plugin, "\" already registered as \"",
+                      PluginPointInterface(point), "\""));
+  }
+
+  // Of a plugin that `field` enables.
+  PointSet Points(const std::string& plugin, PluginPoint point, absl::string_view field) {
     const auto [known, is_new] = points_.try_emplace(plugin);
     if (is_new) known->second = PointsOf(plugin, registry_);
     if (known->second.has_value()) return *known->second;
-    return absl::InvalidArgumentError(
-        absl::StrCat(PluginPointInterface(point), " \"", plugin, "\" does not exist"));
+    Fail(field, plugin,
+         absl::StrCat(PluginPointInterface(point), " \"", plugin, "\" does not exist"));
+    return 0;
   }
 
   const PluginSets& sets_;
   const Registry& registry_;
   std::map<std::string, std::optional<PointSet>> points_;
+  std::optional<PluginSetProblem> problem_;
 };
 
 }  // namespace
@@ -233,24 +255,28 @@ PluginSets MergePluginSets(const PluginSets& own) {
   return merged;
 }
 
-absl::Status ExpandPluginSets(const PluginSets& sets, const Registry& registry, ProfileSpec* spec) {
+std::optional<PluginSetProblem> ExpandPluginSets(const PluginSets& sets, const Registry& registry,
+                                                 ProfileSpec* spec) {
   Expansion expansion(sets, registry);
   std::array<std::vector<std::string>, kPluginPoints> lists;
   for (size_t i = 0; i < kPluginPoints; ++i) {
-    ASSIGN_OR_RETURN(lists[i], expansion.List(static_cast<PluginPoint>(i)));
+    lists[i] = expansion.List(static_cast<PluginPoint>(i));
+    if (expansion.problem().has_value()) return expansion.problem();
   }
   const auto list = [&lists](PluginPoint point) -> std::vector<std::string>& {
     return lists[static_cast<size_t>(point)];
   };
   if (list(PluginPoint::kQueueSort).size() != 1) {
-    return absl::InvalidArgumentError(
+    return PluginSetProblem{
         absl::StrCat("only one queue sort plugin required for profile with scheduler name \"",
-                     spec->scheduler_name, "\", but got ", list(PluginPoint::kQueueSort).size()));
+                     spec->scheduler_name, "\", but got ", list(PluginPoint::kQueueSort).size()),
+        "", ""};
   }
   if (list(PluginPoint::kBind).empty()) {
-    return absl::InvalidArgumentError(
+    return PluginSetProblem{
         absl::StrCat("at least one bind plugin is needed for profile with scheduler name \"",
-                     spec->scheduler_name, "\""));
+                     spec->scheduler_name, "\""),
+        "", ""};
   }
   for (size_t i = 0; i < kPluginPoints; ++i) {
     std::erase_if(lists[i], [i](const std::string& name) {
@@ -273,7 +299,7 @@ absl::Status ExpandPluginSets(const PluginSets& sets, const Registry& registry, 
   spec->pre_bind = list(PluginPoint::kPreBind);
   spec->bind = list(PluginPoint::kBind);
   spec->post_bind = list(PluginPoint::kPostBind);
-  return absl::OkStatus();
+  return expansion.problem();
 }
 
 }  // namespace drasim

@@ -10,11 +10,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "policies/framework/profile_spec.h"
 #include "policies/framework/registry.h"
@@ -66,10 +66,19 @@ PluginSets DefaultPluginSets();
 // `own`, the sets that a profile gives, over the default ones.
 PluginSets MergePluginSets(const PluginSets& own);
 
+// What is wrong with the sets of a profile, in Kubernetes' words, and where.
+struct PluginSetProblem {
+  std::string what;
+  std::string field;   // of the profile's plugins: "score", "multiPoint"; empty: several
+  std::string plugin;  // that `field` enables; empty: the field as a whole
+};
+
 // Fills the lists of a profile whose scheduler_name is set. Plugins are those of Kubernetes and of
-// `registry`. InvalidArgument, in Kubernetes' words, for a plugin that is unknown, lacks a point
-// where it is enabled or is enabled twice, without a bind plugin or exactly one queue sort plugin.
-absl::Status ExpandPluginSets(const PluginSets& sets, const Registry& registry, ProfileSpec* spec);
+// `registry`. A problem is a plugin that is unknown, lacks a point where it is enabled or is
+// enabled twice, a weight of a score that is not from 0 (counted as 1) to 1,000,000, no bind
+// plugin, or another number of queue sort plugins than one.
+std::optional<PluginSetProblem> ExpandPluginSets(const PluginSets& sets, const Registry& registry,
+                                                 ProfileSpec* spec);
 
 }  // namespace drasim
 

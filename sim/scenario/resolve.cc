@@ -36,6 +36,14 @@ void FillDefaults(proto::Scenario* s) {
           : UsesDra(*s)                     ? "least-allocated"
                                             : "fgd",
           [=](std::string v) { scheduler->set_policy(std::move(v)); });
+  if (scheduler->policy() == kKubeSchedulerPolicy) {
+    Default(scheduler->release(), "1.34",
+            [=](std::string v) { scheduler->set_release(std::move(v)); });
+    if (scheduler->release() == "1.34") {  // later ones know no choice
+      Default(scheduler->ties(), "first",
+              [=](std::string v) { scheduler->set_ties(std::move(v)); });
+    }
+  }
   // A fill tries each job once, so nothing queues.
   if (IsReplay(*s)) FillReplayDefaults(s);
   if (!scheduler->has_cache()) scheduler->set_cache(true);

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -87,8 +88,10 @@ struct Rebase {
   }
 };
 
+using Rewrite = absl::FunctionRef<std::string(const std::string&)>;
+
 // Rewrites the values at `keys`, where they are set.
-void RebaseField(const Rebase& rebase, absl::Span<const std::string> keys, pb::Message* message) {
+void RebaseField(Rewrite rebase, absl::Span<const std::string> keys, pb::Message* message) {
   const pb::FieldDescriptor* const field = message->GetDescriptor()->FindFieldByName(keys[0]);
   DRASIM_CHECK(field != nullptr);  // kPathKeys are keys of the schema
   const pb::Reflection& reflection = *message->GetReflection();
@@ -169,6 +172,23 @@ void AnchorPaths(absl::string_view file, proto::Scenario* scenario) {
   if (file == "-") return;
   const fs::path folder = fs::path(std::string(file)).parent_path();
   if (!folder.empty()) RebaseAll(folder, scenario);
+}
+
+std::vector<std::string> InputPaths(const proto::Scenario& scenario) {
+  std::vector<std::string> paths;
+  proto::Scenario copy = scenario;
+  copy.clear_output();
+  for (const PathKey& known : kPathKeys) {
+    const auto collect = [&](const std::string& text) {
+      if (!text.empty() && text != "-" && !IsBuiltIn(known.names, text)) paths.push_back(text);
+      return text;
+    };
+    const std::vector<std::string> keys = absl::StrSplit(known.key, '.');
+    RebaseField(collect, keys, &copy);
+  }
+  std::sort(paths.begin(), paths.end());
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  return paths;
 }
 
 void MakePathsAbsolute(proto::Scenario* scenario) {

@@ -10,6 +10,9 @@
 #ifndef DRASIM_SIM_SCENARIO_SCENARIO_PATHS_H_
 #define DRASIM_SIM_SCENARIO_SCENARIO_PATHS_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/strings/string_view.h"
 
 namespace drasim {
@@ -22,6 +25,10 @@ class Scenario;
 // as paths relative to the working directory. Keeps absolute paths, "-" (standard input) and names
 // of built-in formats and tables. Changes nothing when `file` is "-".
 void AnchorPaths(absl::string_view file, proto::Scenario* scenario);
+
+// The paths of all files and folders that the scenario reads, ascending and without repetitions; no
+// "-" and no names of built-in formats and tables.
+std::vector<std::string> InputPaths(const proto::Scenario& scenario);
 
 // Makes paths that are relative to the working directory absolute, with the same exceptions.
 void MakePathsAbsolute(proto::Scenario* scenario);

@@ -109,6 +109,7 @@ constexpr const char* kScenarios[] = {
     "mode: replay\nscheduler: {queue: srtf}\n",
     "mode: replay\nscheduler: {queue: srtf, backfill: conservative}\n",
     "mode: replay\nscheduler: {queue: loss}\n",
+    "scheduler: {policy: kube-scheduler}\n",
     "mode: replay\nfront_end: {kind: dra-classic, dra: {drivers: [{kind: nvidia}]}}\n",
 };
 

@@ -64,7 +64,11 @@ TEST(ReasonKindTest, ValuesAreThoseOfTheLedger) {
   EXPECT_EQ(static_cast<int>(ReasonKind::kPlacementRule), 16);
   EXPECT_EQ(static_cast<int>(ReasonKind::kWaitsForDriver), 18);
   EXPECT_EQ(static_cast<int>(ReasonKind::kStaleObject), 20);
-  EXPECT_EQ(kReasonKinds, 21);
+  EXPECT_EQ(static_cast<int>(ReasonKind::kHostPorts), 21);
+  EXPECT_EQ(static_cast<int>(ReasonKind::kTopologySpread), 22);
+  EXPECT_EQ(static_cast<int>(ReasonKind::kPodAffinity), 23);
+  EXPECT_EQ(static_cast<int>(ReasonKind::kVolume), 24);
+  EXPECT_EQ(kReasonKinds, 25);
 }
 
 TEST(VerdictSummaryTest, NegotiationsHaveNoVerdictAmongTheirReasons) {

@@ -876,8 +876,24 @@ TEST_F(HeadlessTest, ExportsPanelsAndTheWindow) {
   EXPECT_EQ(app_->TakePictureWish(), std::nullopt);
   EXPECT_TRUE(app_->animating());
   Frames(1);
-  EXPECT_EQ(app_->TakePictureWish(), dir.PathOf("window.png"));
+  EXPECT_EQ(app_->TakePictureWish(), (PictureWish{dir.PathOf("window.png"), std::nullopt}));
   EXPECT_EQ(app_->TakePictureWish(), std::nullopt);
+
+  // Behind it stands a picture of the panel.
+  Press({.key = GLFW_KEY_E, .ctrl = true});
+  for (size_t i = 0; i < files.size() + 1; ++i) Press(GLFW_KEY_DOWN);
+  ImGui::GetIO().KeysDown[GLFW_KEY_ENTER] = true;
+  Frames(1);
+  ImGui::GetIO().KeysDown[GLFW_KEY_ENTER] = false;
+  Frames(1);
+  const std::optional<PictureWish> wish = app_->TakePictureWish();
+  ASSERT_TRUE(wish.has_value());
+  EXPECT_EQ(wish->path, dir.PathOf("pods.png"));
+  std::optional<view::Rect> rect;
+  for (const AppView::PlacedPanel& placed : app_->layout().placed()) {
+    if (placed.panel == *pods) rect = placed.rect;
+  }
+  EXPECT_EQ(wish->part, rect);
 }
 
 TEST(FreePathTest, NumbersComeBeforeTheEnding) {

@@ -74,6 +74,19 @@ void WaitUntilPaused(const RunJob& job, uint64_t records) {
   }
 }
 
+TEST(RunJobChangesTest, AreToldInFewWords) {
+  RunJobSpec spec;
+  EXPECT_EQ(gui::ChangesText(spec), "");
+  spec.changes = {{"front_end.dra.driver_controllers.qps", "50"}, {"seed", "3"}, {"a.b", "c"}};
+  EXPECT_EQ(gui::ChangesText(spec), "driver_controllers.qps=50, seed=3, a.b=c");
+  spec.changes.clear();
+  const SimTime seven(7 * 3600 * kSecondNs);
+  spec.node_events = {{gui::NodeEventChange::Kind::kFail, "n-1", seven},
+                      {gui::NodeEventChange::Kind::kDrain, "n-2", seven},
+                      {gui::NodeEventChange::Kind::kAdd, "n-3", seven}};
+  EXPECT_EQ(gui::ChangesText(spec), "n-1 fails at 7h, n-2 is drained at 7h, n-3 once more at 7h");
+}
+
 TEST_F(RunJobTest, LeavesTheFilesOfAPlainRun) {
   std::atomic<int> changes = 0;
   std::unique_ptr<RunJob> job = RunJob::Start(Spec("out"), [&changes] { ++changes; });
@@ -125,6 +138,7 @@ TEST_F(RunJobTest, StepsMakeExactlySoManyRecords) {
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_EQ(job->progress().records, 7u);
   job->Resume();
+  EXPECT_NE(job->progress().state, JobState::kPaused) << "before the worker has woken up";
   job->Settle();
   EXPECT_EQ(job->progress().state, JobState::kDone);
   EXPECT_EQ(dir_.Read("out/ledger"), PlainLedger("plain", {}));

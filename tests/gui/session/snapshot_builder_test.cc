@@ -6,15 +6,23 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "gui/session/block_columns.h"
+#include "gui/session/fit_tally.h"
 #include "gui/view/pod_archive.h"
+#include "model/cluster_state.h"
 #include "model/device_set.h"
 #include "model/fragmentation.h"
+#include "model/gpu_model_table.h"
 #include "model/ids.h"
 #include "model/record.h"
+#include "model/shape_table.h"
+#include "model/time.h"
+#include "sim/record/ledger_seek.h"
 #include "sim/record/live_state.h"
 #include "tests/gui/view/view_rig.h"
+#include "tests/testing/thread_cpu.h"
 
 namespace drasim {
 namespace snapshot_builder_test {
@@ -188,6 +196,41 @@ TEST(GuiSnapshotTest, NodesThatJoinAndFragments) {
   EXPECT_EQ(snapshot.map.gpus[0].fragmentation_milli, 375);
   EXPECT_EQ(snapshot.map.gpus[1].fragmentation_milli, 225);
   EXPECT_EQ(snapshot.map.gpus[2].fragmentation_milli, 0);
+}
+
+// Which is what makes playing cheap. bench/gui_bench has the times.
+TEST(GuiSnapshotTest, AFewTouchedNodesCostAPartOfAll) {
+  GpuModelTable models;
+  ShapeTable shapes(&models);
+  ClusterState cluster(&models, &shapes);
+  for (int n = 0; n < 3000; ++n) {
+    NodeSpec spec;
+    spec.name = absl::StrCat("node-", n);
+    spec.gpu_count = 8;
+    spec.gpu_model = "A100";
+    ASSERT_TRUE(cluster.AddNode(spec).ok());
+  }
+  VerdictSummaryTable summaries;
+  LiveState live(cluster, &summaries);
+  const std::shared_ptr<const PodArchive> archive =
+      std::make_shared<PodArchive>(view::PodTexts::Of(cluster));
+  gui::FitTally fits;
+  SnapshotExtras extras;
+  extras.fits = &fits;
+  const auto number_of = [](PodId pod) { return pod.value(); };
+  const auto tenant_of = [](PodId) { return 0U; };
+  RunSnapshot snapshot;
+  const auto update = [&](const TouchedNodes& touched) {
+    gui::UpdateSnapshot(SnapshotRequest(),
+                        {cluster, live, summaries, archive, number_of, tenant_of, SimTime()},
+                        extras, touched, &snapshot);
+  };
+  update(TouchedNodes());
+  constexpr int kRepeats = 5;
+  const double all = LeastCpuSeconds(kRepeats, [&] { update(TouchedNodes()); });
+  const TouchedNodes few = {.all = false, .nodes = {NodeId(1U), NodeId(70U), NodeId(2900U)}};
+  EXPECT_LT(LeastCpuSeconds(kRepeats, [&] { update(few); }), 0.25 * all);
+  EXPECT_EQ(FitsOf(snapshot, "GPU"), 24'000);
 }
 
 }  // namespace snapshot_builder_test

@@ -49,6 +49,23 @@ std::vector<uint8_t> Pattern(int width, int height) {
   return rgb;
 }
 
+TEST(PngWriterTest, APartHasThePixelsOfItsPlace) {
+  constexpr int kWidth = 9;
+  constexpr int kHeight = 6;
+  const std::vector<uint8_t> rgb = Pattern(kWidth, kHeight);
+  EXPECT_EQ(PartOfPicture(kWidth, kHeight, rgb, 0, 0, kWidth, kHeight), rgb);
+  const std::vector<uint8_t> part = PartOfPicture(kWidth, kHeight, rgb, 2, 1, 7, 5);
+  ASSERT_EQ(part.size(), 7u * 5 * 3);
+  for (int y = 0; y < 5; ++y) {
+    for (int x = 0; x < 7; ++x) {
+      for (int channel = 0; channel < 3; ++channel) {
+        EXPECT_EQ(part[static_cast<size_t>((y * 7 + x) * 3 + channel)],
+                  (7 * (x + 2) + 31 * (y + 1) + 101 * channel) % 256);
+      }
+    }
+  }
+}
+
 TEST(PngWriterTest, ReadsBackPixelByPixel) {
   for (const int width : {1, 2, 3, 17, 200}) {
     for (const int height : {1, 2, 5, 64}) {

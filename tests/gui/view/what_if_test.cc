@@ -85,7 +85,7 @@ TEST(WhatIfTest, ListsKeysWithTypeDefaultMeaningAndValue) {
   // A link becomes its text.
   const ScenarioKey* const policy = FindKey(keys, "scheduler.policy");
   ASSERT_NE(policy, nullptr);
-  EXPECT_THAT(policy->meaning, HasSubstr("a device chooser (list)."));
+  EXPECT_THAT(policy->meaning, HasSubstr("a device chooser (list)"));
   // A section that several keys share.
   EXPECT_NE(FindKey(keys, "front_end.dra.driver_controllers.qps"), nullptr);
   EXPECT_NE(FindKey(keys, "front_end.dra.scheduler.qps"), nullptr);

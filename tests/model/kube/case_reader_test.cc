@@ -38,11 +38,12 @@ TEST(ReadKubeCaseTest, TellsAnEmptyNodeSelectorFromNone) {
   for (const absl::string_view empty : {"{}", "{ }", "  {\t}"}) {
     ASSERT_OK_AND_ASSIGN(
         const kube::KubeCase read,
-        ReadKubeCase(absl::StrCat(
-            R"({"case": {"queue": [{"spec": {"nodeSelector":{"a": "b"}}}, {"spec": {"nodeSelector":)",
-            empty, R"(}}, {}], "pods": [{"spec": {"nodeSelector" :)", empty,
-            R"(}}], "events": [{"type": "podAdd", "pod": {"spec": {"nodeSelector":)", empty,
-            R"(}}}, {"type": "nodeDelete"}]}})")));
+        ReadKubeCase(
+            absl::StrCat(R"({"case": {"queue": [{"spec": {"nodeSelector":{"a": "b"}}}, )"
+                         R"({"spec": {"nodeSelector":)",
+                         empty, R"(}}, {}], "pods": [{"spec": {"nodeSelector" :)", empty,
+                         R"(}}], "events": [{"type": "podAdd", "pod": {"spec": {"nodeSelector":)",
+                         empty, R"(}}}, {"type": "nodeDelete"}]}})")));
     EXPECT_FALSE(read.queue(0).spec().empty_node_selector());
     EXPECT_TRUE(read.queue(1).spec().empty_node_selector());
     EXPECT_FALSE(read.queue(2).has_spec());

@@ -217,8 +217,9 @@ TEST(ShapeOfPodTest, SpreadConstraints) {
   second.topology_key = "host";
   second.hard = false;
   EXPECT_EQ(spread[1], second);
-  EXPECT_TRUE(spread[2].selector.given);
-  EXPECT_THAT(spread[2].selector.requirements, SizeIs(1));
+  // Keys join a selector; without one they select nothing, as for the API server.
+  EXPECT_FALSE(spread[2].selector.given);
+  EXPECT_THAT(spread[2].selector.requirements, IsEmpty());
 }
 
 TEST(ShapeOfPodTest, AffinityTerms) {

@@ -269,7 +269,7 @@ TEST_F(CliRunTest, CompletionWorksInBash) {
     return result.out;
   };
   EXPECT_EQ(complete("drasim swe", 1), "sweep\n");
-  EXPECT_EQ(complete("drasim c", 1), "compare completion\n");
+  EXPECT_EQ(complete("drasim c", 1), "compare completion cases\n");
   EXPECT_EQ(complete("drasim run --pol", 2), "--policy\n");
   EXPECT_EQ(complete("drasim sweep --pol", 2), "--policy --policies\n");
   EXPECT_EQ(complete("drasim trace g", 2), "generate\n");
@@ -299,6 +299,17 @@ TEST_F(CliRunTest, Validate) {
       "quantity");
   bad("name: m\nnodes:\n  cup: {column: c}\n",
       "bad.yaml:3:3: nodes.cup: unknown key (did you mean 'cpu'?)");
+  // A configuration of kube-scheduler, by itself and in a scenario.
+  const absl::string_view head =
+      "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
+  dir_.Write("k.yaml", head);
+  EXPECT_EQ(Succeed({"validate", "k.yaml"}), "k.yaml: a valid configuration of kube-scheduler\n");
+  bad("apiVersion: kubescheduler.config.k8s.io/v1beta3\nkind: KubeSchedulerConfiguration\n",
+      "bad.yaml:1:13: apiVersion: found the text 'kubescheduler.config.k8s.io/v1beta3', expected "
+      "kubescheduler.config.k8s.io/v1");
+  dir_.Write("k.yaml", absl::StrCat(head, "profile: []\n"));
+  bad("scheduler: {kube_config: k.yaml}\n",
+      "k.yaml:3:1: profile: unknown field (did you mean 'profiles'?)");
   ExpectRefused({"validate"}, "validate needs at least one file");
   // The files before the bad one have been found good.
   const ProcessResult result = Run({"validate", "s.yaml", "bad.yaml"});

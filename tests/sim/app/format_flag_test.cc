@@ -107,7 +107,8 @@ Told Tell(const std::vector<std::string>& args) {
 
 TEST(FormatOfCommandsTest, EveryCommandThatPrintsDataHasJsonAndCsv) {
   for (const Command& command : Commands()) {
-    if (command.name == "completion") continue;
+    // `cases` speaks the format of the cases.
+    if (command.name == "completion" || command.name == "cases kube") continue;
     SCOPED_TRACE(std::string(command.name));
     bool found = false;
     for (const FlagSpec& flag : command.flags) {

@@ -35,6 +35,18 @@ TEST(MeanOfTest, FewValues) {
   EXPECT_EQ(one.stddev, 0);
 }
 
+TEST(StudentTest, TablesAndSeries) {
+  EXPECT_EQ(StudentT975(1), 12.706);
+  EXPECT_EQ(StudentT975(30), 2.042);
+  EXPECT_NEAR(StudentT975(40), 2.0211, 0.001);
+  EXPECT_NEAR(StudentT975(1000000), 1.95996, 0.00001);
+  EXPECT_EQ(StudentT95(1), 6.314);
+  EXPECT_EQ(StudentT95(19), 1.729);
+  EXPECT_EQ(StudentT95(30), 1.697);
+  EXPECT_NEAR(StudentT95(40), 1.6839, 0.001);
+  EXPECT_NEAR(StudentT95(1000000), 1.64485, 0.00001);
+}
+
 TEST(RoundDifferenceTest, KeepsWhatTheFiguresDetermine) {
   EXPECT_EQ(DoubleText(RoundDifference(95.246 - 95.22, 95.246)), "0.026");
   EXPECT_EQ(DoubleText(RoundDifference(86400.3 - 86400.1, 86400.3)), "0.2");

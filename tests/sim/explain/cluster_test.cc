@@ -448,7 +448,8 @@ TEST(ReadDumpTest, Warnings) {
   ASSERT_EQ(ends.size(), 3u);
   EXPECT_EQ(ends[0],
             "dump.yaml:8: 1 object of the kind Workload of scheduling.k8s.io/v1alpha1 is not read");
-  EXPECT_EQ(ends[1], "dump.yaml:4: spec.containers: found none, expected at least one container");
+  EXPECT_EQ(ends[1],
+            "dump.yaml:4:99: spec.containers: found none, expected at least one container");
   EXPECT_TRUE(absl::StartsWith(ends[2], "dump.yaml:6: Pod default/p stands at ")) << ends[2];
   EXPECT_TRUE(absl::EndsWith(ends[2], "dump.yaml:4, too; this one is left out")) << ends[2];
 }
@@ -478,7 +479,46 @@ TEST(ReadDumpTest, NothingIsRefusedAsAWhole) {
           "dump.yaml:12: 2 objects of the kind Widget of example.com/v1 are not read",
           "dump.yaml:8: 1 object of the kind Node of v2 is not read",
           "dump.yaml:6: Node without a name; left out",
+          "dump.yaml:16: provisioner: not given, expected a text",
           ::testing::HasSubstr("spec.tolerations[0].operator: found 'Gt', expected one of ")));
+}
+
+TEST(ReadDumpTest, PodsOnNodesThatAreNotThere) {
+  const Explained explained = ExplainText(
+      absl::StrCat(NodeYaml("n-1", "cpu: 4, pods: 9"), RunningYaml("a", "gone", "cpu: 1"),
+                   RunningYaml("b", "gone", "cpu: 1"), PodYaml("p", Asks("cpu: 4"))),
+      "p");
+  EXPECT_EQ(HeadlineOf(explained), "default/p (Pending): 1 of 1 nodes would take it now (n-1).");
+  ASSERT_EQ(explained.warnings.size(), 1u);
+  EXPECT_TRUE(
+      absl::EndsWith(explained.warnings[0],
+                     "dump.yaml:4: spec.nodeName: found 'gone' in the pod default/a, "
+                     "expected a node that is there; it takes no room (and 1 more like it)"))
+      << explained.warnings[0];
+}
+
+// A quantity that is none goes with its key: one warning, at the value.
+TEST(ReadDumpTest, QuantitiesThatAreNone) {
+  const Explained explained = ExplainText(
+      absl::StrCat(NodeYaml("n-1", "cpu: 4, pods: 9"), PodYaml("p", Asks("cpu: 2 cores"))), "p");
+  EXPECT_EQ(explained.warnings.size(), 2u) << "requests and limits";
+  for (const std::string& warning : explained.warnings) {
+    EXPECT_TRUE(absl::EndsWith(warning,
+                               "found the text '2 cores', expected a quantity such as 2, 500m or "
+                               "1.5Gi; left out"))
+        << warning;
+  }
+}
+
+// kubectl writes the kind of a list behind its items.
+TEST(ReadDumpTest, ATornListIsAskedFor) {
+  const Explained explained =
+      ExplainText("apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Node\n", "p");
+  ASSERT_EQ(explained.warnings.size(), 1u);
+  EXPECT_TRUE(absl::EndsWith(explained.warnings[0],
+                             "dump.yaml:1:1: kind: not given, expected List: it follows the items, "
+                             "so is the file complete?; left out"))
+      << explained.warnings[0];
 }
 
 TEST(ReadDumpTest, NotTooManyWarnings) {

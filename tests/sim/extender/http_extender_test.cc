@@ -27,6 +27,7 @@ namespace {
 using proto::kube::KubeAnswer;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr const char* kAllVerbs =
     R"("filterVerb":"filter","prioritizeVerb":"prioritize","preemptVerb":"preempt",)"
@@ -68,14 +69,16 @@ class HttpExtenderTest : public ::testing::Test {
                       R"(","priority":1,"containers":[{"name":"c","image":"i",)"
                       R"("resources":{"requests":{"cpu":"2"}}}]}})");
     }
-    const std::string line =
-        absl::StrCat(R"({"case":{"id":"c","config":{"apiVersion":"kubescheduler.config.k8s.io/v1",)"
-                     R"("kind":"KubeSchedulerConfiguration","extenders":[)",
-                     extenders, R"(]},"nodes":[)", nodes, R"(],"pods":[)", pods,
-                     R"(],"queue":[{"metadata":{"name":"p"},"spec":{"priority":9,"containers":)"
-                     R"([{"name":"c","image":"i","resources":{"requests":{"cpu":")",
-                     cpu, R"("}}}]}}],"events":[{"type":"podAdd","pod":{"metadata":{"name":"x"},)",
-                     R"("spec":{"nodeName":"n1","containers":[{"name":"c","image":"i"}]}}}]}})");
+    const std::string line = absl::StrCat(
+        R"({"case":{"id":"c","config":{"apiVersion":"kubescheduler.config.k8s.io/v1",)"
+        R"("kind":"KubeSchedulerConfiguration","extenders":[)",
+        extenders, R"(]},"nodes":[)", nodes, R"(],"pods":[)", pods,
+        R"(],"queue":[{"metadata":{"name":"p"},"spec":{"priority":9,"containers":)"
+        R"([{"name":"c","image":"i","resources":{"requests":{"cpu":")",
+        cpu, R"("}}}]}}],"events":[{"type":"podAdd","pod":{"metadata":{"name":"x"},)",
+        R"("spec":{"nodeName":"n1","containers":[{"name":"c","image":"i"}]}}},)",
+        R"({"type":"nodeUpdate","node":{"metadata":{"name":"n1","annotations":)",
+        R"({"a":"b"}},"status":{"allocatable":{"cpu":"4","memory":"8Gi",)", R"("pods":"9"}}}}]}})");
     absl::StatusOr<KubeCaseLine> read = ReadKubeCaseLine(line, /*with_answer=*/false);
     EXPECT_TRUE(read.ok()) << read.status() << line;
     return read.ok() ? *std::move(read) : KubeCaseLine();
@@ -125,7 +128,13 @@ TEST_F(HttpExtenderTest, AnyEventMayHelpAPodThatItRejected) {
   EXPECT_THAT(answer.attempts(0).unschedulable_plugins(), ElementsAre("Extender"));
   EXPECT_THAT(answer.attempts(0).message(),
               HasSubstr("0/3 nodes are available: 3 n1 is not wanted."));
-  EXPECT_THAT(answer.events(0).requeued(), ElementsAre("default/p"));
+  // The queue tells of new bound pods only those that spread or affinity may let in.
+  EXPECT_THAT(answer.events(0).requeued(), IsEmpty());
+  // No plugin awaits changed annotations.
+  EXPECT_THAT(answer.events(1).requeued(), ElementsAre("default/p"));
+  const KubeAnswer plain = AnswerOf("", "5");
+  EXPECT_EQ(plain.attempts(0).outcome(), "unschedulable");
+  EXPECT_THAT(plain.events(1).requeued(), IsEmpty());
 }
 
 TEST_F(HttpExtenderTest, ErrorsCountUnlessTheyAreIgnorable) {

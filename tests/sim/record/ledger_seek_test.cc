@@ -3,6 +3,7 @@
 
 #include <google/protobuf/stubs/logging.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -146,6 +147,38 @@ TEST(LedgerSeekTest, EveryRecordFromEveryOther) {
   ASSERT_EQ(seek->ToRecord(kRecords - 1), absl::OkStatus());
   EXPECT_TRUE(*seek->Next(&record));
   EXPECT_EQ(record.kind, RecordKind::kRunEnded);
+}
+
+TEST(LedgerSeekTest, TouchedNodesAreThoseOfTheRecordsBetween) {
+  constexpr size_t kRecords = 150;
+  const std::string bytes = RandomLedger(3, kRecords - 1);
+  std::vector<NodeId> named;  // by each record
+  const std::unique_ptr<LedgerSeek> reference = SeekIn(bytes);
+  Record record;
+  while (reference->Next(&record).value()) named.push_back(record.node);
+
+  const std::unique_ptr<LedgerSeek> seek = SeekIn(bytes);
+  EXPECT_TRUE(seek->TakeTouched().all) << "nobody has seen a node";
+  for (uint64_t from = 0; from < kRecords; from += 7) {
+    const uint64_t to = std::min<uint64_t>(kRecords, from + 1 + from % 6);
+    ASSERT_EQ(seek->ToRecord(from), absl::OkStatus());
+    seek->TakeTouched();
+    ASSERT_EQ(seek->ToRecord(to), absl::OkStatus());
+    TouchedNodes touched = seek->TakeTouched();
+    std::vector<NodeId> wanted;
+    for (uint64_t r = from; r < to; ++r) {
+      if (named[r].valid()) wanted.push_back(named[r]);
+    }
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    ASSERT_FALSE(touched.all) << "a short way is read, also over a keyframe: " << from;
+    std::sort(touched.nodes.begin(), touched.nodes.end());
+    EXPECT_EQ(touched.nodes, wanted) << from;
+  }
+  ASSERT_EQ(seek->ToRecord(0), absl::OkStatus());
+  EXPECT_TRUE(seek->TakeTouched().all) << "a move back begins anew";
+  ASSERT_EQ(seek->ToRecord(kRecords), absl::OkStatus());
+  EXPECT_TRUE(seek->TakeTouched().all) << "a long way begins at a keyframe";
 }
 
 TEST(LedgerSeekTest, EveryPodHasItsOwner) {

@@ -175,15 +175,16 @@ TEST(ClusterManifestsTest, BadDumpsSayWhere) {
             "DUMP: found no Node among 1 object(s), expected what `kubectl get nodes,pods -A -o "
             "yaml` prints");
   EXPECT_EQ(error(NodeText("n1", ", example.com/x: 10E")),
-            "DUMP:2: status.allocatable[example.com/x]: found more than can be counted");
+            "DUMP:5:71: status.allocatable[example.com/x]: found more than can be counted, expected "
+            "at most 9223372036854775807");
   EXPECT_EQ(error(NodeText("n1", ", nvidia.com/gpu: 65")),
-            "DUMP:2: status.allocatable[nvidia.com/gpu]: found 65, expected at most 64 GPUs on a "
+            "DUMP:5:72: status.allocatable[nvidia.com/gpu]: found 65, expected at most 64 GPUs on a "
             "node");
   const std::string much =
       error(absl::StrCat(NodeText("n1"),
                          "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: "
                          "[{name: c, resources: {requests: {cpu: 10E}}}]}\n"));
-  EXPECT_TRUE(absl::StartsWith(much, "DUMP:7: pod 'p': spec: asks for more cpu")) << much;
+  EXPECT_TRUE(absl::StartsWith(much, "DUMP:10:7: pod 'p': spec: asks for more cpu")) << much;
   // A torn file.
   const std::string torn = error(absl::StrCat(NodeText("n1"), "---\napiVersion: v1\nkind: \"Po"));
   EXPECT_TRUE(absl::StartsWith(torn, "DUMP:")) << torn;
@@ -208,7 +209,7 @@ TEST(ClusterManifestsTest, WhatCannotBeUsedIsNamed) {
   const std::string warnings = read.Warnings();
   for (const absl::string_view part :
        {"DUMP:7: found a second Node n1, the first is in DUMP:2: left out",
-        "pod 'p' is on the node 'gone', which is not there: left out",
+        "spec.nodeName: found 'gone' in the pod 'p', expected a node that is there: left out",
         "found a second Pod default/q, the first is in DUMP:",
         "pod 'r' waits with resource claims, which are not simulated here: left out",
         "objects without a meaning for the run: 1 ConfigMap"}) {

@@ -163,7 +163,7 @@ TEST(KubeSchedulerTest, TheCacheChangesNoDecision) {
     const bool replay = absl::StartsWith(rest, "mode");
     const std::string yaml = absl::StrCat(
         "cluster: {nodes: ", replay ? "12" : "150", "}\n", "workload: {generated: {pods: ",
-        replay ? "200, interarrival: exponential(mean=5), run_time: lognormal(median=400,sigma=1)"
+        replay ? "200, interarrival: exponential(mean=5), run_time: 'lognormal(median=400,sigma=1)'"
                : "900",
         "}}\n", rest);
     proto::Scenario scenario = ScenarioOf(yaml);
@@ -221,9 +221,136 @@ TEST(KubeSchedulerTest, ErrorsInTheFileHaveAPlace) {
         "cluster: {nodes: 2}\nscheduler: {kube_config: ", dir.PathOf("k.yaml"), "}\n"));
   };
   EXPECT_THAT(with("profile: []\n"), HasSubstr("k.yaml:3:1: "));
-  EXPECT_THAT(with("profiles: [{schedulerName: a}, {schedulerName: b}]\n"),
-              StartsWith("scheduler.kube_config: found 2 profiles, expected one"));
   EXPECT_NE(RefusalOf("cluster: {nodes: 2}\nscheduler: {kube_config: /nonexistent.yaml}\n"), "");
+}
+
+// --- Several profiles ---
+
+// Packs under the scheduler "packer", spreads under the default one.
+constexpr absl::string_view kTwoProfiles =
+    "apiVersion: kubescheduler.config.k8s.io/v1\n"
+    "kind: KubeSchedulerConfiguration\n"
+    "profiles:\n"
+    "- schedulerName: default-scheduler\n"
+    "- schedulerName: packer\n"
+    "  pluginConfig:\n"
+    "  - name: NodeResourcesFit\n"
+    "    args: {scoringStrategy: {type: MostAllocated}}\n";
+
+std::string UnderTwoProfiles(const TempDir& dir, absl::string_view jobs, absl::string_view rest) {
+  dir.Write("n.csv", kFourNodes);
+  dir.Write("two.yaml", kTwoProfiles);
+  return absl::StrCat("cluster: {path: ", dir.PathOf("n.csv"), "}\nworkload:\n  jobs:\n", jobs,
+                      "order: trace\nscheduler: {kube_config: ", dir.PathOf("two.yaml"), "}\n",
+                      rest);
+}
+
+TEST(KubeSchedulerTest, EachPodGoesByItsOwnProfile) {
+  const TempDir dir;
+  const auto sim = RunKube(
+      UnderTwoProfiles(dir,
+                       "  - {name: a, cpu: \"1\", memory: 1Gi}\n"
+                       "  - {name: b, cpu: \"1\", memory: 1Gi, scheduler_name: packer}\n"
+                       "  - {name: c, cpu: \"1\", memory: 1Gi, scheduler_name: default-scheduler}\n"
+                       "  - {name: d, cpu: \"1\", memory: 1Gi, scheduler_name: packer}\n",
+                       ""));
+  EXPECT_EQ(sim->profiles().size(), 2u);
+  EXPECT_EQ(NodeOf(*sim, 0), "n2");
+  EXPECT_EQ(NodeOf(*sim, 1), "n0");
+  EXPECT_EQ(NodeOf(*sim, 2), "n3");
+  EXPECT_EQ(NodeOf(*sim, 3), "n0");
+  EXPECT_THAT(sim->warnings(), ::testing::IsEmpty());
+}
+
+TEST(KubeSchedulerTest, PodsOfAnUnknownSchedulerAreNeverTried) {
+  const TempDir dir;
+  const auto sim = RunKube(UnderTwoProfiles(
+      dir,
+      "  - {name: a, cpu: \"1\", memory: 1Gi, run_time: 10s}\n"
+      "  - {name: b, cpu: \"1\", memory: 1Gi, scheduler_name: volcano, replicas: 3}\n"
+      "  - {name: c, cpu: \"1\", memory: 1Gi, arrival: 5s, run_time: 10s}\n",
+      "mode: replay\n"));
+  EXPECT_THAT(sim->warnings(),
+              ::testing::ElementsAre("3 pod(s) name a scheduler that is not there, and are never "
+                                     "tried: volcano; there are default-scheduler, packer"));
+  EXPECT_EQ(sim->jobs().row(JobId(size_t{0})).state, JobState::kSucceeded);
+  EXPECT_EQ(sim->jobs().row(JobId(size_t{4})).state, JobState::kSucceeded);
+  for (size_t job = 1; job <= 3; ++job) {
+    EXPECT_EQ(sim->jobs().row(JobId(job)).state, JobState::kWaiting);
+    // The record that says why; no attempt follows.
+    EXPECT_EQ(sim->jobs().row(JobId(job)).attempts_failed, 1u);
+  }
+  EXPECT_EQ(sim->summaries().size(), 1u);
+  EXPECT_EQ(sim->summaries().Text(SummaryId(size_t{0})),
+            "0/4 nodes are available: 4 pod is kept pending: it is for another scheduler.");
+}
+
+// With one profile, too; other policies are the default scheduler.
+TEST(KubeSchedulerTest, TheOnlyProfileTakesItsOwnPodsAlone) {
+  const TempDir dir;
+  dir.Write("one.yaml",
+            "apiVersion: kubescheduler.config.k8s.io/v1\n"
+            "kind: KubeSchedulerConfiguration\n"
+            "profiles: [{schedulerName: own}]\n");
+  for (const std::string& scheduler :
+       {absl::StrCat("kube_config: ", dir.PathOf("one.yaml")), std::string("policy: fgd")}) {
+    const bool kube = absl::StartsWith(scheduler, "kube");
+    const auto sim =
+        RunKube(absl::StrCat("cluster: {nodes: 1, node: {cpu: \"8\", memory: 8Gi}}\n"
+                             "workload:\n  jobs:\n"
+                             "  - {name: none, cpu: \"1\"}\n"
+                             "  - {name: own, cpu: \"1\", scheduler_name: own}\n"
+                             "  - {name: default, cpu: \"1\", scheduler_name: default-scheduler}\n"
+                             "order: trace\nscheduler: {",
+                             scheduler, "}\n"));
+    EXPECT_NE(NodeOf(*sim, 0), "none") << scheduler;
+    EXPECT_EQ(NodeOf(*sim, 1) == "none", !kube) << scheduler;
+    EXPECT_EQ(NodeOf(*sim, 2) == "none", kube) << scheduler;
+    EXPECT_EQ(sim->warnings().size(), 1u) << scheduler;
+  }
+}
+
+// The profiles of a manifest's pods, a rejection under the second profile, and its end.
+TEST(KubeSchedulerTest, PodsOfManifestsChooseAndReasonsOfEveryProfileCount) {
+  const TempDir dir;
+  dir.Write(
+      "two.yaml",
+      absl::StrCat(kTwoProfiles, "  plugins: {filter: {disabled: [{name: TaintToleration}]}}\n"));
+  dir.Write("pods.yaml", R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: plain, annotations: {drasim.dev/run-time: 60s}}
+spec: {containers: [{name: c, resources: {requests: {cpu: "1"}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: packed, annotations: {drasim.dev/run-time: 60s}}
+spec: {schedulerName: packer, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: late, annotations: {drasim.dev/run-time: 60s, drasim.dev/arrival: 10s}}
+spec: {schedulerName: packer, containers: [{name: c, resources: {requests: {cpu: "2"}}}]}
+)");
+  const auto sim = RunKube(absl::StrCat(
+      "mode: replay\norder: trace\n"
+      "cluster: {nodes: 1, node: {cpu: \"2\", memory: 8Gi, taints: [{key: k, effect: "
+      "NoSchedule}]}}\n"
+      "workload: {manifests: [",
+      dir.PathOf("pods.yaml"), "]}\nscheduler: {kube_config: ", dir.PathOf("two.yaml"), "}\n"));
+  EXPECT_EQ(sim->jobs().row(JobId(size_t{0})).state, JobState::kWaiting);
+  EXPECT_EQ(sim->jobs().row(JobId(size_t{1})).state, JobState::kSucceeded);
+  const JobRow& late = sim->jobs().row(JobId(size_t{2}));
+  EXPECT_EQ(late.state, JobState::kSucceeded);
+  EXPECT_EQ(late.attempts_failed, 1u);  // and the end of `packed` wakes it
+  EXPECT_EQ(late.first_start, SimTime() + SimDuration::Seconds(60));
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < sim->summaries().size(); ++i) {
+    texts.push_back(sim->summaries().Text(SummaryId(i)));
+  }
+  EXPECT_THAT(texts, ::testing::UnorderedElementsAre(
+                         "0/1 nodes are available: 1 node(s) had untolerated taint {k: }.",
+                         "0/1 nodes are available: 1 Insufficient cpu."));
 }
 
 }  // namespace kube_scheduler_test

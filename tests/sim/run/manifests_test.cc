@@ -397,7 +397,8 @@ TEST(ManifestsTest, AmountsThatNoJobCanHave) {
   EXPECT_EQ(ReadTexts(with("{cpu: 2000000000}")).error,
             "f0.yaml:5:3: spec: cpu: found '2G', expected at most 1000000000");
   EXPECT_EQ(ReadTexts(with("{cpu: 1e21}")).error,
-            "f0.yaml:5:3: spec: asks for more cpu than can be counted");
+            "f0.yaml:5:3: spec: asks for more cpu than can be counted, expected at most "
+            "9223372036854775");
   EXPECT_EQ(ReadTexts(with("{nvidia.com/gpu: 2G}")).error,
             "f0.yaml:5:3: spec: extended.0.amount: found '2G', expected at most 1000000000");
 }

@@ -469,7 +469,7 @@ TEST(SimulationTest, NodesAreReadFromKubernetesObjects) {
   dir.Write("n.yaml", absl::StrCat(node, "---\n", node));
   EXPECT_EQ(ReadNodeInput(list).status().message(),
             absl::StrCat(dir.PathOf("n.yaml"),
-                         ":11: metadata.name: found 'n-1', expected a name "
+                         ":17:9: metadata.name: found 'n-1', expected a name "
                          "that no earlier node has"));
   dir.Write("n.yaml",
             "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"

@@ -89,9 +89,9 @@ TEST(KubeConfigTest, RefusesWhatKubernetesRefuses) {
 
 TEST(KubeConfigTest, SpeaksVersionOneOnly) {
   const absl::Status status =
-      ReadKubeConfig(
-          R"({"apiVersion": "kubescheduler.config.k8s.io/v1beta3", "kind": "KubeSchedulerConfiguration"})",
-          "k.json")
+      ReadKubeConfig(R"({"apiVersion": "kubescheduler.config.k8s.io/v1beta3", )"
+                     R"("kind": "KubeSchedulerConfiguration"})",
+                     "k.json")
           .status();
   EXPECT_EQ(status.message(),
             "k.json:1:16: apiVersion: found the text 'kubescheduler.config.k8s.io/v1beta3', "

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -66,6 +67,17 @@ TEST(ScenarioPathsTest, CanBeMadeAbsolute) {
     MakePathsAbsolute(&scenario);
     EXPECT_EQ(ToYaml(scenario), At(here));
   }
+}
+
+// What a comparison would set is not read by the run itself, and the output is not read at all.
+TEST(ScenarioPathsTest, InputsAreAllFilesThatAreRead) {
+  const std::vector<std::string> paths = InputPaths(ScenarioOf(At("x/")));
+  EXPECT_EQ(paths, (std::vector<std::string>{"x/a.yaml", "x/b.yaml", "x/mig.yaml", "x/n.yaml",
+                                             "x/nodes.csv", "x/o.yaml", "x/p.yaml", "x/pods.csv",
+                                             "x/q.csv", "x/table.csv", "x/task.csv"}));
+  EXPECT_EQ(InputPaths(ScenarioOf("cluster:\n  path: \"-\"\nworkload:\n  trace:\n    path: p.csv\n"
+                                  "    format: openb\n  manifests: [p.csv, p.csv]\n")),
+            std::vector<std::string>{"p.csv"});
 }
 
 }  // namespace scenario_paths_test

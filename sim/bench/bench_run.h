@@ -1,0 +1,70 @@
+// Runs the cells of a suite into a folder: cells.csv (bench_table.h), costs.csv, missing.csv and
+// bench.yaml. A run that was interrupted goes on where it was.
+#ifndef DRASIM_SIM_BENCH_BENCH_RUN_H_
+#define DRASIM_SIM_BENCH_BENCH_RUN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "sim/bench/bench_cells.h"
+#include "sim/bench/bench_table.h"
+#include "sim/bench/suite.h"
+
+namespace drasim::bench {
+
+struct BenchRunOptions {
+  std::optional<Tier> last;  // entries of later tiers are left out; absent: all run
+  Filter filter;
+  size_t jobs = 1;
+  double timeout_seconds = 600;  // for each cell
+  // Identifies the program: cells that another program ran are run again.
+  std::string program;
+  bool quiet = false;
+};
+
+struct BenchCosts {
+  CellId id;
+  double cpu_seconds = 0;
+  int64_t peak_rss_kib = 0;
+};
+
+struct CellProblem {
+  CellId id;
+  std::string what;
+};
+
+struct BenchRunSummary {
+  size_t cells = 0;  // in scope
+  size_t run_now = 0;
+  size_t from_before = 0;
+  std::vector<CellProblem> missing;  // a file that they need is not there
+  std::vector<CellProblem> failed;   // crashed, ran too long, or ended with an error
+};
+
+// Runs the cells in scope into `dir`, which exists and is the caller's own. Every finished cell is
+// appended to bench.partial.csv at once; a later call with the same folder takes it from there,
+// unless its inputs or the program have changed or its line is torn. A cell that fails does not
+// stop the others. Errors of MakeBenchCells, and those of files.
+absl::StatusOr<BenchRunSummary> RunBench(const Suite& suite, const BenchRunOptions& options,
+                                         const std::string& dir);
+
+// The folder's or the baseline's rows, and what was to run: `last` and `filter` are those of the
+// folder's own run, and absent for a file.
+struct BenchResults {
+  BenchTable table;
+  std::vector<CellProblem> missing;
+  std::optional<Tier> last;
+  Filter filter;
+};
+// `path`: a folder that RunBench has written, or a file of its cells. InvalidArgument for a folder
+// without finished results and for damaged files.
+absl::StatusOr<BenchResults> ReadBenchResults(const std::string& path);
+
+}  // namespace drasim::bench
+
+#endif  // DRASIM_SIM_BENCH_BENCH_RUN_H_

@@ -1,0 +1,37 @@
+// Work in child processes, so that a crash, a hang or a leak in one piece of it stays there, and so
+// that its CPU time and memory can be told from those of the others. POSIX.
+#ifndef DRASIM_SIM_BENCH_CHILD_RUNS_H_
+#define DRASIM_SIM_BENCH_CHILD_RUNS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace drasim::bench {
+
+struct ChildResult {
+  // What the work returned; Aborted if the child crashed or was killed at its time limit.
+  absl::StatusOr<std::string> answer;
+  double cpu_seconds = 0;    // user and system
+  int64_t peak_rss_kib = 0;  // with the memory that the child shares with its parent
+};
+
+struct ChildRunOptions {
+  size_t jobs = 1;             // children at a time
+  double timeout_seconds = 0;  // of wall time for each; then it is killed
+};
+
+// Calls work(i) for i in [0, n), each in a child process of its own, and done(i, result) in this
+// process as they end. Unavailable if the system refuses a process. Children die with this process.
+// REQUIRES: this process has one thread.
+absl::Status RunInChildren(size_t n, const ChildRunOptions& options,
+                           absl::FunctionRef<absl::StatusOr<std::string>(size_t)> work,
+                           absl::FunctionRef<void(size_t, const ChildResult&)> done);
+
+}  // namespace drasim::bench
+
+#endif  // DRASIM_SIM_BENCH_CHILD_RUNS_H_

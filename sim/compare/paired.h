@@ -1,0 +1,95 @@
+// Paired comparison of two programs over the same seeds: the difference of a figure with
+// confidence intervals, a permutation test of "no difference", and corrections for many tests.
+//
+//   const PairedDifference wait = ComparePaired(base_waits, head_waits);  // one figure per seed
+//   if (wait.interval_90.Within(30)) ...  // equivalent within 30 s
+//
+// Everything is a function of its arguments alone: random draws come from streams with a fixed
+// seed, and no libm function is called, so results are equal bytes on every compiler.
+#ifndef DRASIM_SIM_COMPARE_PAIRED_H_
+#define DRASIM_SIM_COMPARE_PAIRED_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "absl/types/span.h"
+
+namespace drasim {
+
+// Resamples of the bootstrap. (kBootstrapResamples + 1) times 2.5 % and 5 % are whole numbers, so
+// the quantiles are order statistics.
+inline constexpr size_t kBootstrapResamples = 9999;
+// Sign flips are enumerated for up to this many differences other than 0, and sampled beyond. Far
+// above the 20 that suites need, because an enumeration costs only O(2^(n/2)).
+inline constexpr size_t kMaxEnumeratedFlips = 32;
+inline constexpr size_t kSampledFlips = 999'999;
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+
+  // Both ends in [-margin, margin].
+  bool Within(double margin) const { return low >= -margin && high <= margin; }
+  bool operator==(const Interval&) const = default;
+};
+
+// Of head - base, in the figure's unit.
+struct PairedDifference {
+  size_t n = 0;           // pairs that were compared
+  size_t incomplete = 0;  // pairs left out because one side has a figure and the other has not
+  double mean = 0;
+  double stddev = 0;  // with n - 1; 0 for fewer than two pairs
+  // Of the mean. Meaningless unless has_interval().
+  Interval interval_95;
+  Interval interval_90;
+  // Two-sided, of the hypothesis that base and head can be exchanged within every pair. 1 without
+  // pairs.
+  double p = 1;
+
+  // One pair says nothing about the spread.
+  bool has_interval() const { return n >= 2; }
+};
+
+// base[i] and head[i] are the figures of the same seed. REQUIRES: equal lengths.
+//
+// A figure is absent if it is not finite or beyond 1e150 (whose square overflows). A pair without
+// figures on both sides is left out; without one on either side it counts as `incomplete`.
+// Differences are rounded as RoundDifference does, so that figures which print alike are ties.
+//
+// Intervals: bootstrap-t (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter
+// 12), equal tails. Each end is moved outward to that of Student's t where it lies further out: on
+// symmetric differences with long tails, the usual case for two versions of one program, the plain
+// method covers the truth in 90 % of the cases instead of 95 %. The standard error of a resample
+// is taken to be at least 1/n of that of the data, because many ties otherwise make it 0. Equal
+// differences give an interval without width.
+//
+// Measured coverage of the 95 % interval is 93 % to 97 % from 10 seeds on for normal, Laplace,
+// exponential and moderately log-normal (sigma 0.5) differences, and for differences of two
+// log-normal figures (sigma 1). With 5 seeds it is 92 % on exponential differences; differences
+// that are themselves log-normal with sigma 1 (skewness 6) need 30 seeds.
+//
+// The result depends neither on the order of the pairs nor, up to the sign, on which side is the
+// base. O(resamples * n), about 2 ms for 20 pairs.
+PairedDifference ComparePaired(absl::Span<const double> base, absl::Span<const double> head);
+
+// The two-sided sign-flip permutation test: the share of all 2^n assignments of signs whose sum is
+// at least as far from 0 as the sum of `differences`. Exact up to kMaxEnumeratedFlips differences
+// other than 0; beyond that (1 + hits) / (1 + kSampledFlips). Sums closer than n * 1e-12 of the
+// largest difference are ties. 1 if all differences are 0. REQUIRES: finite values, fewer than
+// 2^20.
+double SignFlipP(absl::Span<const double> differences);
+
+// Adjusted p-values in the order of the input: reject those of at most alpha.
+//
+// Holm: the chance of even one false rejection is at most alpha, however the tests depend on each
+// other (Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979). REQUIRES: p in
+// [0, 1]. O(n log n).
+std::vector<double> HolmAdjusted(absl::Span<const double> p);
+// Benjamini and Hochberg: the expected share of false rejections among all is at most alpha, for
+// independent or positively dependent tests ("Controlling the False Discovery Rate", 1995).
+// REQUIRES: p in [0, 1]. O(n log n).
+std::vector<double> BenjaminiHochbergAdjusted(absl::Span<const double> p);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_COMPARE_PAIRED_H_
