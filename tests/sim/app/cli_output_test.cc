@@ -176,7 +176,9 @@ TEST_F(CliOutputTest, BadPlacesForObjectsAreRefusedBeforeTheRun) {
   refused({"--openmetrics-out", "none/metrics.txt"},
           "none/metrics.txt.tmp: cannot create the file: No such file or directory");
   EXPECT_EQ(RunTiny({"--objects-out", "mine", "--force"}).exit_code, 0);
-  EXPECT_EQ(dir_.List("mine"), (Names{"06-nodes.yaml", "32-pods.yaml", "notes.txt"}));
+  for (const char* name : {"06-nodes.yaml", "32-pods.yaml", "notes.txt"}) {
+    EXPECT_TRUE(dir_.Has(absl::StrCat("mine/", name))) << name;
+  }
   EXPECT_EQ(RunTiny({"--openmetrics-out", "metrics.txt"}).exit_code, 0);
   EXPECT_TRUE(absl::EndsWith(dir_.Read("metrics.txt"), "\n# EOF\n"));
   EXPECT_FALSE(dir_.Has("metrics.txt.tmp"));
@@ -205,12 +207,12 @@ TEST_F(CliOutputTest, AFullDiskKeepsTheOlderObjects) {
 
 TEST_F(CliOutputTest, AResumedRunEndsWithTheSameObjects) {
   const Names scenario = {"--set", "cluster.nodes=20",
-                          "--set", "workload.generated.pods=3000",
+                          "--set", "workload.generated.pods=30000",
                           "--set", "output.checkpoint_every=500"};
   Names whole = {"run", "--objects-out", "one", "--openmetrics-out", "one.txt"};
   whole.insert(whole.end(), scenario.begin(), scenario.end());
   ASSERT_EQ(Run(whole).exit_code, 0);
-  Names cut = {"run", "--out", "out", "--set", "output.max_ledger=30Ki"};
+  Names cut = {"run", "--out", "out", "--set", "output.max_ledger=200Ki"};
   cut.insert(cut.end(), scenario.begin(), scenario.end());
   ASSERT_EQ(Run(cut).exit_code, 1);
   const ProcessResult resumed =
