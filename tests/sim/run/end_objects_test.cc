@@ -181,8 +181,9 @@ TEST(EndObjectsTest, TheTextOfADump) {
   EXPECT_EQ(NamesIn(dir.Read("out/32-pods.yaml")),
             (Lines{"train", "later", "agent-gpu-1", "huge", "gated", "done"}));
   EXPECT_EQ(NamesIn(dir.Read("out/06-nodes.yaml")), (Lines{"gpu-1", "cpu-1"}));
-  const Lines pods = absl::StrSplit(dir.Read("out/32-pods.yaml"), "\n- ");
+  Lines pods = absl::StrSplit(dir.Read("out/32-pods.yaml"), "\n- ");
   ASSERT_EQ(pods.size(), 7u);
+  for (std::string& pod : pods) pod += "\n";
   // What was there stays, but for what the API server assigns.
   EXPECT_THAT(pods[1], HasSubstr("\n    uid: u-1\n"));
   EXPECT_THAT(pods[1], HasSubstr("\n    nodeName: gpu-1\n"));
