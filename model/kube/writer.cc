@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "model/check.h"
 #include "model/kube/reader_schema.h"
 #include "model/kube/writer_yaml.h"
@@ -202,6 +203,14 @@ std::string PrintKubeList(absl::Span<const proto::kube::Object* const> objects,
   AddMember("kind", TextValue("List"), &list);
   AddMember("metadata", std::move(metadata), &list);
   return ValueText(list, format);
+}
+
+std::string KubeListItem(const proto::kube::Object& object) {
+  const std::string list = PrintKubeList({&object}, KubeTextFormat::kYaml);
+  absl::string_view item = list;
+  DRASIM_CHECK(absl::ConsumePrefix(&item, kKubeListHead));
+  DRASIM_CHECK(absl::ConsumeSuffix(&item, kKubeListTail));
+  return std::string(item);
 }
 
 }  // namespace drasim

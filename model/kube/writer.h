@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/proto/kube.pb.h"
 
@@ -32,6 +33,13 @@ std::string PrintKubeObject(const proto::kube::Object& object, KubeTextFormat fo
 // The objects, none of them null, in a `kind: List`, as kubectl prints any number but one.
 std::string PrintKubeList(absl::Span<const proto::kube::Object* const> objects,
                           KubeTextFormat format);
+
+// A list of any length as YAML, in pieces: kKubeListHead, KubeListItem for each object (there must
+// be one), kKubeListTail. Together they are PrintKubeList's text.
+inline constexpr absl::string_view kKubeListHead = "apiVersion: v1\nitems:\n";
+inline constexpr absl::string_view kKubeListTail =
+    "kind: List\nmetadata:\n  resourceVersion: \"\"\n";
+std::string KubeListItem(const proto::kube::Object& object);
 
 }  // namespace drasim
 

@@ -19,9 +19,11 @@
 #include "sim/app/format_flag.h"
 #include "sim/app/scenario_flags.h"
 #include "sim/compare/cell.h"
+#include "sim/record/atomic_file.h"
 #include "sim/record/data_table.h"
 #include "sim/record/folder_lock.h"
 #include "sim/record/pod_log.h"
+#include "sim/run/end_objects.h"
 #include "sim/run/progress.h"
 #include "sim/run/resume.h"
 #include "sim/run/run_outputs.h"
@@ -106,6 +108,47 @@ absl::StatusOr<RunRequest> ReadRequest(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(RunSpec spec, ResolveGiven(given));
   RETURN_IF_ERROR(CheckQueueFlag(ContenderFlagsOf(flags), spec.is_replay()));
   return NewRun(std::move(given), std::move(spec), flags.Has("force"));
+}
+
+// Where the end of the run goes as objects, beside its results.
+struct ObjectOutputs {
+  std::string dir;                          // of --objects-out; empty: none
+  std::unique_ptr<FolderLock> lock;         // of dir
+  std::unique_ptr<AtomicFile> openmetrics;  // of --openmetrics-out; null: none
+  PodLog own_log;                           // of a run without an output folder
+
+  bool any() const { return !dir.empty() || openmetrics != nullptr; }
+};
+
+// Before the run, so that it is not in vain.
+absl::Status PrepareObjectOutputs(const ParsedFlags& flags, ObjectOutputs* out) {
+  if (flags.Has("objects-out")) {
+    out->dir = *flags.Get("objects-out");
+    if (out->dir.empty()) {
+      return absl::InvalidArgumentError("--objects-out: found an empty text, expected a folder");
+    }
+    ASSIGN_OR_RETURN(out->lock, PrepareObjectsDir(out->dir, flags.Has("force")));
+  }
+  if (flags.Has("openmetrics-out")) {
+    const std::string path = *flags.Get("openmetrics-out");
+    std::error_code error;
+    if (path.empty() || std::filesystem::is_directory(path, error)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--openmetrics-out: found '", path, "', expected the name of a file"));
+    }
+    out->openmetrics = std::make_unique<AtomicFile>();
+    RETURN_IF_ERROR(out->openmetrics->Open(path));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WriteObjects(Simulation* sim, const RunOutputs* outputs, ObjectOutputs* out) {
+  if (!out->any()) return absl::OkStatus();
+  EndObjects end(sim, outputs != nullptr ? &outputs->pod_log() : &out->own_log);
+  if (!out->dir.empty()) RETURN_IF_ERROR(end.WriteTo(out->dir));
+  if (out->openmetrics == nullptr) return absl::OkStatus();
+  RETURN_IF_ERROR(out->openmetrics->Write(end.MetricsText()));
+  return out->openmetrics->Commit();
 }
 
 // For as long as there is no ledger to resume from.
@@ -200,6 +243,9 @@ std::string RestOfRun(const Simulation& sim) {
 absl::Status RunCommand(const ParsedFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(RunRequest request, ReadRequest(flags));
+  ObjectOutputs objects;
+  RETURN_IF_ERROR(PrepareObjectOutputs(flags, &objects));
+  if (objects.any()) request.spec.KeepObjects();
   RETURN_IF_ERROR(LeaveScenario(&request));
   absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(request.spec);
   if (!sim.ok()) return InFile(request.given, sim.status());
@@ -208,6 +254,7 @@ absl::Status RunCommand(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(std::unique_ptr<RunOutputs> attached, AttachOutputs(request, sim->get()));
   request.begun.reset();
   RunOutputs* const outputs = attached.get();
+  if (objects.any() && outputs == nullptr) (*sim)->AddSink(&objects.own_log);
   Progress progress("run", (*sim)->pods_expected(), flags.Has("quiet"));
   (*sim)->set_on_progress([&progress, run = sim->get()](uint64_t pods) {
     progress.Update(pods, [run] { return RestOfRun(*run); });
@@ -234,7 +281,7 @@ absl::Status RunCommand(const ParsedFlags& flags) {
                            : format == OutputFormat::kCsv ? SummaryCsv(**sim)
                                                           : SummaryTable(**sim);
   std::fputs(text.c_str(), stdout);
-  return absl::OkStatus();
+  return WriteObjects(sim->get(), outputs, &objects);
 }
 
 }  // namespace drasim

@@ -101,6 +101,7 @@ struct EngineParts {
   // By JobId, of the first jobs of the source: the node that the job's only pod is on when it
   // arrives; invalid: it waits.
   std::vector<NodeId> standing_on;
+  std::vector<DeviceSet> standing_devices;   // beside it: GPUs that it holds there; empty: any
   std::vector<NodeTransition> node_changes;  // in order of time
   // By the name of the job. A deletion that is due before its job arrives happens at the arrival.
   absl::flat_hash_map<std::string, std::vector<JobDeletion>> deletions;

@@ -61,7 +61,7 @@ void JobArrivals::Arrive() {
   const JobRow& row = run_->jobs().row(job);
   if (const std::vector<NodeId>& homes = run_->parts().standing_on;
       job.value() < homes.size() && homes[job.value()].valid()) {
-    return Settle(job, homes[job.value()]);
+    return Settle(job, homes[job.value()], run_->parts().standing_devices[job.value()]);
   }
   Dispatcher& dispatcher = scheduling_->dispatcher();
   if (!run_->is_replay()) {
@@ -91,9 +91,9 @@ void JobArrivals::Arrive() {
   scheduling_->Wake();
 }
 
-void JobArrivals::Settle(JobId job, NodeId node) {
+void JobArrivals::Settle(JobId job, NodeId node, DeviceSet devices) {
   if (run_->is_replay()) jobs_->ScheduleDeletions(job, next_.name);
-  if (jobs_->StartOn(job, node)) return;
+  if (jobs_->StartOn(job, node, devices)) return;
   if (never_fitting_++ == 0) first_never_fitting_ = job;
   jobs_->Drop(job);
 }

@@ -40,7 +40,7 @@ class JobArrivals {
   // Adds the job and its pods, and records them.
   JobId AddNext();
   // The job is on the node already. Without room there it is dropped.
-  void Settle(JobId job, NodeId node);
+  void Settle(JobId job, NodeId node, DeviceSet devices);
   // Whether a pod of the job is kept pending whatever happens.
   bool IsHeld(const JobRow& row) const;
 

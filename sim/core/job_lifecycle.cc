@@ -10,10 +10,16 @@
 namespace drasim {
 namespace {
 
-// The first GPUs of the node with room for the pod's; nothing if there are too few.
-std::optional<DeviceSet> FreeDevices(const ClusterState& cluster, PodId pod, NodeId node) {
+// The wanted GPUs of the node, if they are as many as the pod's and have room, or the first that
+// have; nothing if there are too few.
+std::optional<DeviceSet> FreeDevices(const ClusterState& cluster, PodId pod, NodeId node,
+                                     DeviceSet wanted) {
   const ResourceRequest& request = cluster.pod_shape(pod).request;
   const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
+  const bool all_free = std::all_of(wanted.begin(), wanted.end(), [&](size_t gpu) {
+    return gpu < idle.size() && idle[gpu] >= request.gpu_milli;
+  });
+  if (all_free && wanted.size() == request.gpu_count) return wanted;
   DeviceSet devices;
   for (size_t gpu = 0; gpu < idle.size() && devices.size() < request.gpu_count; ++gpu) {
     if (idle[gpu] >= request.gpu_milli) devices.Add(gpu);
@@ -96,10 +102,10 @@ void JobLifecycle::OnRecreated(JobId job) {
 
 // ---- Starting ----
 
-bool JobLifecycle::StartOn(JobId job, NodeId node) {
+bool JobLifecycle::StartOn(JobId job, NodeId node, DeviceSet wanted) {
   ClusterState& cluster = run_->cluster();
   const PodId pod = run_->jobs().row(job).first_pod;
-  const std::optional<DeviceSet> devices = FreeDevices(cluster, pod, node);
+  const std::optional<DeviceSet> devices = FreeDevices(cluster, pod, node, wanted);
   if (!devices.has_value() || !cluster.CanPlace(cluster.pod_shape_id(pod), node, *devices)) {
     return false;
   }

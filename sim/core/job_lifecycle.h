@@ -47,9 +47,9 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   // The job has just arrived, as the last of the JobTable; its pods wait from now on.
   void AddJob(JobId job);
   // Starts the waiting job of one pod on the node, without the scheduler: it was there before the
-  // run. It takes the first devices that are free. False, and nothing changes, when the node has no
-  // room for it.
-  bool StartOn(JobId job, NodeId node);
+  // run. It takes these devices or, when they are not what it needs or not free, the first that
+  // are. False, and nothing changes, when the node has no room for it.
+  bool StartOn(JobId job, NodeId node, DeviceSet wanted);
   // Pushes the deletions of the job that the trace and users have planned.
   void ScheduleDeletions(JobId job, const std::string& name);
   // Evicts every job with a pod on the node, or with one that holds (a part of) one of these GPUs.

@@ -166,7 +166,7 @@ std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask)
       if (restrictions_[i].wants_feasible) restricting[i]->ListFeasible(context, feasible);
     }
   }
-  cluster_->Assume(pod, decision.node, decision.devices, decision.grants);
+  if (!only_asks_) cluster_->Assume(pod, decision.node, decision.devices, decision.grants);
   return std::nullopt;
 }
 
@@ -182,7 +182,7 @@ std::optional<Placer::Failure> Placer::PlaceByKube(const PodContext& pod) {
   cycle_->CountDecision();
   Profile& profile = profiles_->at(*index);
   kube_attempt_ =
-      kube_[*index]->Schedule(&profile, pod, /*wants_message=*/false, /*detail=*/nullptr);
+      kube_[*index]->Schedule(&profile, pod, wants_message_, /*detail=*/nullptr);
   extender_waits_ += kube_attempt_.extender_waits;
   if (kube_attempt_.outcome != AttemptResult::Outcome::kFound) {
     for (const auto& [reason, nodes] : kube_attempt_.rejected) {
@@ -190,6 +190,7 @@ std::optional<Placer::Failure> Placer::PlaceByKube(const PodContext& pod) {
     }
     return Failure{pod.pod, PodId(), summaries_->Intern(why), false, false};
   }
+  if (only_asks_) return std::nullopt;
   const NodeId node = kube_attempt_.node;
   DeviceSet devices;
   DeviceGrants grants;
@@ -248,7 +249,8 @@ std::optional<Placer::Failure> Placer::PlaceAll(JobId job, SimTime now, Ask ask)
   const bool gang = row.pods > 1;
   if (gang) cluster_->BeginWhatIf();
   // A gang's pods would need room on several nodes at once, which no upstream plugin looks for.
-  for (KubeCycle* const kube : kube_) kube->set_runs_post_filter(!gang && !trial_);
+  for (KubeCycle* const kube : kube_)
+    kube->set_runs_post_filter(!gang && (!trial_ || wants_message_));
   for (uint32_t i = 0; i < row.pods; ++i) {
     std::optional<Failure> failure = PlacePod(PodId(row.first_pod.value() + i), now, ask);
     if (!failure.has_value()) continue;
@@ -302,6 +304,19 @@ std::optional<Placer::Failure> Placer::WhyNever(JobId job, SimTime now) {
 const Profile& Placer::ProfileOf(ShapeId shape) const {
   const Profile* const own = profiles_ == nullptr ? nullptr : profiles_->Of(shape);
   return own == nullptr ? *profile_ : *own;
+}
+
+std::string Placer::MessageNow(JobId job, SimTime now) {
+  for (const KubeCycle* const kube : kube_) {
+    if (!kube->extenders().empty()) return "";
+  }
+  wants_message_ = true;
+  only_asks_ = jobs_->row(job).state == JobState::kDropped;
+  const std::optional<Failure> failure = TryPlace(job, now, Ask::kEveryone);
+  wants_message_ = false;
+  only_asks_ = false;
+  if (!failure.has_value()) return "";
+  return !kube_.empty() ? kube_attempt_.message : summaries_->Text(failure->why);
 }
 
 // Counts the pods of the shape that the nodes could hold if they were empty, available and

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,12 @@ class Placer {
   // single pods, such as claims, are not asked, because their answers change all the time. Changes
   // nothing.
   std::optional<Failure> WhyNever(JobId job, SimTime now);
+
+  // What the scheduler says, as the cluster stands, of a job that waits or was given up:
+  // kube-scheduler's words, or how many nodes reject it for which reason. Empty: Place would
+  // succeed, or extenders have a say, who are not asked. Changes nothing but the table of
+  // summaries.
+  std::string MessageNow(JobId job, SimTime now);
 
   // The key of remembered answers: jobs with equal groups of pods share a number.
   // O(pods of the job) on the first call for a job, then O(1).
@@ -114,6 +121,8 @@ class Placer {
   AttemptResult kube_attempt_;
   int64_t extender_waits_ = 0;
   bool trial_ = false;
+  bool wants_message_ = false;  // of KubeCycle, even of a trial
+  bool only_asks_ = false;      // the pod at hand may be one that cannot be placed any more
   VerdictSummaryTable* summaries_;
   bool remember_;
   bool amounts_may_grow_ = false;

@@ -22,6 +22,7 @@
 #include "absl/strings/string_view.h"
 #include "model/key_error.h"
 #include "model/kube/cluster_objects_of.h"
+#include "model/kube/gpu_annotations.h"
 #include "model/kube/list_pieces.h"
 #include "model/kube/positions.h"
 #include "model/kube/reader.h"
@@ -140,7 +141,10 @@ void PinToNode(const std::string& node, kube::PodSpec* spec) {
 
 class SnapshotReader {
  public:
-  explicit SnapshotReader(bool full_shapes) { classes_.full_shapes = full_shapes; }
+  SnapshotReader(bool full_shapes, bool keep_objects) {
+    classes_.full_shapes = full_shapes;
+    if (keep_objects) given_ = std::make_shared<GivenObjects>();
+  }
 
   absl::Status ReadFile(const std::string& path) {
     ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
@@ -171,12 +175,14 @@ class SnapshotReader {
     for (; !bound_.empty(); bound_.pop_front()) {
       RETURN_IF_ERROR(AddPod(bound_.front(), bound_.front().object.spec().node_name()));
     }
+    for (const Given<kube::Pod>& pod : waiting_) NoteDaemon(pod.object);
     for (const Given<kube::DaemonSet>& set : daemons_) RETURN_IF_ERROR(AddDaemons(set));
     std::stable_sort(waiting_.begin(), waiting_.end(), [](const auto& a, const auto& b) {
       return a.object.metadata().creation_timestamp() < b.object.metadata().creation_timestamp();
     });
     for (const Given<kube::Pod>& pod : waiting_) RETURN_IF_ERROR(AddPod(pod, ""));
     TellCounted();
+    result_.given = std::move(given_);
     return std::move(result_);
   }
 
@@ -294,6 +300,9 @@ class SnapshotReader {
   }
 
   absl::Status KeepByKind(kube::Object object, const Place& place) {
+    if (given_ != nullptr && !object.has_node() && !object.has_pod()) {
+      given_->others.push_back(std::make_shared<const kube::Object>(object));
+    }
     switch (object.object_case()) {
       case kube::Object::kNode:
         return KeepNode(object.node());
@@ -343,12 +352,18 @@ class SnapshotReader {
   absl::Status KeepNode(const kube::Node& object) {
     ASSIGN_OR_RETURN(NodeSpec node, NodeOfObject(object, classes_.full_shapes));
     nodes_.insert(node.name);
+    if (given_ != nullptr) given_->nodes[node.name] = std::make_shared<const kube::Node>(object);
     result_.nodes.push_back(std::move(node));
     return absl::OkStatus();
   }
 
   void KeepPod(kube::Pod pod, const Place& place) {
-    if (IsFinished(pod)) return;
+    if (IsFinished(pod)) {
+      if (given_ != nullptr) {
+        given_->finished.push_back(std::make_shared<const kube::Pod>(std::move(pod)));
+      }
+      return;
+    }
     const bool waits = pod.spec().node_name().empty();
     if (waits && !pod.metadata().deletion_timestamp().empty()) return;
     (waits ? waiting_ : bound_).push_back({std::move(pod), place});
@@ -375,7 +390,26 @@ class SnapshotReader {
       spec.clear_node_name();
       if (!spec.overhead().empty()) spec.clear_runtime_class_name();
     }
-    return Add(meta, spec, name, node, given.place);
+    const size_t before = result_.pods.size();
+    RETURN_IF_ERROR(Add(meta, spec, name, node, given.place));
+    if (given_ != nullptr && result_.pods.size() > before) {
+      given_->pods[name] = std::make_shared<const kube::Pod>(given.object);
+    }
+    return absl::OkStatus();
+  }
+
+  // A pod of a DaemonSet that waits for its node: it needs no other.
+  void NoteDaemon(const kube::Pod& pod) {
+    const kube::OwnerReference* const owner = ControllerOf(pod.metadata());
+    if (owner == nullptr || owner->kind() != "DaemonSet") return;
+    const std::string set = absl::StrCat(pod.metadata().namespace_(), "/", owner->name());
+    const kube::NodeAffinity& affinity = pod.spec().affinity().node_affinity();
+    for (const kube::NodeSelectorTerm& term :
+         affinity.required_during_scheduling_ignored_during_execution().node_selector_terms()) {
+      for (const kube::SelectorRequirement& field : term.match_fields()) {
+        daemon_nodes_[set].insert(field.values().begin(), field.values().end());
+      }
+    }
   }
 
   absl::Status AddDaemons(const Given<kube::DaemonSet>& given) {
@@ -395,8 +429,13 @@ class SnapshotReader {
       kube::PodSpec spec = daemon;
       PinToNode(node.name, &spec);
       pod_meta.set_name(absl::StrCat(meta.name(), "-", node.name));
-      RETURN_IF_ERROR(Add(pod_meta, spec, ManifestJobName(meta.namespace_(), pod_meta.name()), "",
-                          given.place));
+      const std::string name = ManifestJobName(meta.namespace_(), pod_meta.name());
+      RETURN_IF_ERROR(Add(pod_meta, spec, name, "", given.place));
+      if (given_ == nullptr) continue;
+      auto made = std::make_shared<kube::Pod>();
+      *made->mutable_metadata() = pod_meta;
+      *made->mutable_spec() = std::move(spec);
+      given_->pods[name] = std::move(made);
     }
     return absl::OkStatus();
   }
@@ -455,11 +494,17 @@ class SnapshotReader {
     // If it has to move, it goes by the rules that are simulated.
     if (!node.empty()) pod.shape.constraints.hold = PodHold::kNone;
     pod.node = node;
+    if (!node.empty()) {
+      // Add has told of problems with the annotations.
+      std::vector<KubeProblem> told;
+      pod.devices = ReadGpuAnnotations(meta, &told).devices;
+    }
     result_.pods.push_back(std::move(pod));
     return absl::OkStatus();
   }
 
   ManifestClasses classes_;
+  std::shared_ptr<GivenObjects> given_;      // null: objects are not kept
   std::map<std::string, std::string> seen_;  // group, kind and name to the place
   std::set<std::string> nodes_;
   std::set<std::string> names_;  // of the pods
@@ -476,8 +521,8 @@ class SnapshotReader {
 }  // namespace
 
 absl::StatusOr<ClusterSnapshot> ReadClusterManifests(const std::vector<std::string>& paths,
-                                                     bool full_shapes) {
-  SnapshotReader reader(full_shapes);
+                                                     bool full_shapes, bool keep_objects) {
+  SnapshotReader reader(full_shapes, keep_objects);
   for (const std::string& path : paths) {
     ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesOf(path));
     for (const std::string& file : files) RETURN_IF_ERROR(reader.ReadFile(file));

@@ -11,9 +11,11 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "model/cluster_objects.h"
+#include "model/device_set.h"
 #include "model/event_source.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
+#include "sim/run/given_objects.h"
 
 namespace drasim {
 
@@ -23,9 +25,10 @@ class Object;
 
 // A pod that is there when the run begins.
 struct SnapshotPod {
-  JobArrival job;    // without a shape; of one pod
-  PodShape shape;    // as pods of manifests ask for it, before lowering
-  std::string node;  // empty: it waits
+  JobArrival job;     // without a shape; of one pod
+  PodShape shape;     // as pods of manifests ask for it, before lowering
+  std::string node;   // empty: it waits
+  DeviceSet devices;  // GPUs of the node, of the annotation gpu-index; empty: not given
 };
 
 struct ClusterSnapshot {
@@ -35,7 +38,8 @@ struct ClusterSnapshot {
   std::vector<SnapshotPod> pods;
   // Namespaces, services, budgets, volumes and other objects that plugins read, unchanged.
   std::vector<std::shared_ptr<const proto::kube::Object>> context;
-  std::vector<std::string> warnings;  // with file and line
+  std::shared_ptr<const GivenObjects> given;  // null unless they were to be kept
+  std::vector<std::string> warnings;          // with file and line
 };
 
 // Reads files (YAML, JSON, lists, several documents, perhaps .gz) and, of folders, the files in
@@ -45,9 +49,10 @@ struct ClusterSnapshot {
 //   * Pods that have not ended. One on a node stays there until it is preempted or evicted, or its
 //     node is lost: it has no end but activeDeadlineSeconds of itself or its Job, or the annotation
 //     drasim.dev/run-time, both from the start of the run. It comes back only if a controller owns
-//     it. A waiting pod that is being deleted is left out.
-//   * DaemonSets: a pod for each node that its template fits and that has none of its pods yet. It
-//     waits for that node.
+//     it. A waiting pod that is being deleted is left out. GPUs may be said by annotations
+//     (model/kube/gpu_annotations.h).
+//   * DaemonSets: a pod for each node that its template fits and that no pod of it is on or waits
+//     for. It waits for that node.
 //   * RuntimeClasses and PriorityClasses, for pods that did not pass admission.
 //
 // Objects are used as far as they are understood, so warnings, with file and line, tell of: odd
@@ -58,9 +63,10 @@ struct ClusterSnapshot {
 // more GPUs than a node may have, no node. NotFound: a path without a file.
 //
 // `full_shapes`: as in ManifestClasses (manifest_pods.h); without it, resources of nodes and pods
-// are CPU, memory and devices.
+// are CPU, memory and devices. `keep_objects`: fills ClusterSnapshot::given, with what the run has
+// of the files and with pods that have ended.
 absl::StatusOr<ClusterSnapshot> ReadClusterManifests(const std::vector<std::string>& paths,
-                                                     bool full_shapes);
+                                                     bool full_shapes, bool keep_objects = false);
 
 // What plugins read of the objects.
 ClusterObjects ContextObjects(absl::Span<const std::shared_ptr<const proto::kube::Object>> context);

@@ -151,7 +151,7 @@ absl::StatusOr<NodeInput> ReadNodeInput(const NodeListSpec& spec) {
   NodeInput input;
   if (!spec.manifests.empty()) {
     ASSIGN_OR_RETURN(ClusterSnapshot snapshot,
-                     ReadClusterManifests(spec.manifests, spec.full_shapes));
+                     ReadClusterManifests(spec.manifests, spec.full_shapes, spec.keep_objects));
     input.nodes = std::move(snapshot.nodes);
     input.snapshot = std::make_shared<const ClusterSnapshot>(std::move(snapshot));
     input.sha256 = spec.sha256;
@@ -391,7 +391,8 @@ void LeaveOutUnreported(const std::vector<NodeSpec>& nodes, Manifests* manifests
 absl::StatusOr<WorkloadInput> OpenManifests(const WorkloadSpec& spec,
                                             const std::vector<NodeSpec>& nodes,
                                             ShapeTable* shapes) {
-  ASSIGN_OR_RETURN(Manifests manifests, ReadManifests(spec.manifests, spec.full_shapes));
+  ASSIGN_OR_RETURN(Manifests manifests,
+                   ReadManifests(spec.manifests, spec.full_shapes, spec.keep_objects));
   if (spec.full_shapes) LeaveOutUnreported(nodes, &manifests);
   ASSIGN_OR_RETURN(WorkloadInput input, OpenInlineJobs(manifests.jobs, nodes, shapes));
   const std::vector<std::string> warnings = std::move(manifests.warnings);

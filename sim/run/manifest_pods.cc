@@ -13,11 +13,13 @@
 #include "absl/strings/str_cat.h"
 #include "model/kube/admission.h"
 #include "model/kube/api_defaults.h"
+#include "model/kube/gpu_annotations.h"
 #include "model/kube/pod_claims.h"
 #include "model/kube/reader.h"
 #include "model/kube/requests.h"
 #include "model/kube/rules.h"
 #include "model/kube/shape_of_pod.h"
+#include "model/lowering.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/scenario.pb.h"
 #include "model/quantity.h"
@@ -474,6 +476,25 @@ InlineJob ValuesOf(proto::InlineJob job, const std::string& path,
   return *std::move(values);
 }
 
+// The GPUs that annotations say.
+void SetAnnotatedGpus(const kube::ObjectMeta& meta, const std::string& meta_path,
+                      ResourceRequest* request, std::vector<ManifestNote>* notes) {
+  std::vector<KubeProblem> problems;
+  const GpuAnnotations gpus = ReadGpuAnnotations(meta, &problems);
+  for (KubeProblem& problem : problems) {
+    notes->push_back({false, absl::StrCat(meta_path, ".", problem.path),
+                      absl::StrCat(problem.what, ": without effect")});
+  }
+  const bool requested = std::any_of(
+      request->extended.begin(), request->extended.end(),
+      [](const auto& resource) { return absl::StartsWith(resource.first, kGpuResource); });
+  if (!requested) {
+    request->gpu_count = gpus.count;
+    request->gpu_milli = gpus.milli;
+  }
+  if (requested || gpus.count > 0) request->gpu_spec = gpus.models;
+}
+
 // Gives the job the shape that kube-scheduler sees. The priority is known already.
 void SetFullShape(const kube::ObjectMeta& meta, const kube::PodSpec& spec, InlineJob* job) {
   kube::Pod pod;
@@ -524,6 +545,7 @@ InlineJob ManifestPodJob(const kube::ObjectMeta& meta, const std::string& meta_p
     }
     SetFullShape(meta, merged, &made);
   }
+  SetAnnotatedGpus(meta, meta_path, &made.shape.request, notes);
   return made;
 }
 

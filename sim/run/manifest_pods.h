@@ -59,6 +59,8 @@ struct ManifestClasses {
 //     its overhead and its scheduling.
 //   * run_time and arrival: the annotations.
 //   * claims: the entries of spec.resourceClaims.
+//   * gpus, gpu_milli, gpu_model: the annotations of gpu_annotations.h. A container that requests
+//     GPUs decides about their number.
 //
 // With full_shapes, the pod passes admission, and its shape has all that ShapeOfPod reads in place
 // of node_selector, node_affinity, tolerations and pending; amounts are those of every resource.

@@ -42,6 +42,12 @@ struct ManifestPlace {
   size_t object = 0;
 };
 
+// A pod and the job that it becomes. The pod of an owner has no name.
+struct ReadPodObject {
+  kube::Pod pod;
+  InlineJob job;
+};
+
 // Pods that are kept pending for one reason.
 struct HeldPods {
   std::string where;  // the first: file, line and path
@@ -68,7 +74,10 @@ std::string WithoutItems(absl::string_view path) {
 // Reads all files, then checks and translates their objects together.
 class ManifestReader {
  public:
-  explicit ManifestReader(bool full_shapes) { classes_.full_shapes = full_shapes; }
+  ManifestReader(bool full_shapes, bool keep_objects) {
+    classes_.full_shapes = full_shapes;
+    if (keep_objects) given_ = std::make_shared<GivenObjects>();
+  }
 
   void ReadFile(const std::string& path) {
     absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(path);
@@ -103,6 +112,7 @@ class ManifestReader {
       result_.warnings.push_back(absl::StrCat(held.where, ": ", PodHoldReason(hold), " (",
                                               held.pods, held.pods == 1 ? " pod)" : " pods)"));
     }
+    result_.given = std::move(given_);
     return std::move(result_);
   }
 
@@ -227,6 +237,7 @@ class ManifestReader {
   void ReadObject(ManifestPlace place, kube::Object* object) {
     if (seconds_.contains(object)) return;
     if (const std::string why = LeftOut(*object); !why.empty()) return Warn(place, "metadata", why);
+    KeepGiven(*object);
     switch (object->object_case()) {
       case kube::Object::kPod:
         return ReadPod(place, *object);
@@ -274,6 +285,14 @@ class ManifestReader {
     }
   }
 
+  // Objects of the run that are neither nodes nor pods, for its end.
+  void KeepGiven(const kube::Object& object) {
+    const bool elsewhere = object.has_node() || object.has_pod() || object.has_daemon_set() ||
+                           object.has_pod_scheduling_context();
+    if (given_ == nullptr || elsewhere || ManifestMeta(object).name().empty()) return;
+    given_->others.push_back(std::make_shared<const kube::Object>(object));
+  }
+
   // Objects that plugins read.
   void KeepContext(const kube::Object& object) {
     if (!classes_.full_shapes) return;
@@ -299,29 +318,33 @@ class ManifestReader {
   void ReadPod(ManifestPlace place, const kube::Object& object) {
     const kube::Pod& pod = object.pod();
     std::vector<ManifestNote> notes;
-    kube::ObjectMeta meta = pod.metadata();
-    meta.set_namespace_(ManifestNamespace(object));
-    InlineJob job = ManifestPodJob(meta, "metadata", pod.spec(), "spec", classes_, &notes);
+    ReadPodObject made = {pod, InlineJob()};
+    made.pod.mutable_metadata()->set_namespace_(ManifestNamespace(object));
+    made.job =
+        ManifestPodJob(made.pod.metadata(), "metadata", pod.spec(), "spec", classes_, &notes);
     Tell(place, notes, 1);
-    AddJob(place, object, std::move(job), std::nullopt, "metadata.name");
+    AddJob(place, object, std::move(made), std::nullopt, "metadata.name");
   }
 
   // The job of one pod from a template.
-  InlineJob ReadTemplate(ManifestPlace place, const kube::Object& object,
-                         const kube::PodTemplateSpec& pod, int64_t pods) {
+  ReadPodObject ReadTemplate(ManifestPlace place, const kube::Object& object,
+                             const kube::PodTemplateSpec& pod, int64_t pods) {
     std::vector<ManifestNote> notes;
     CheckOwnerAnnotations(ManifestMeta(object), &notes);
-    kube::ObjectMeta meta = pod.metadata();
+    ReadPodObject made;
+    kube::ObjectMeta& meta = *made.pod.mutable_metadata();
+    meta = pod.metadata();
     meta.set_namespace_(ManifestNamespace(object));
     kube::OwnerReference* const owner = meta.add_owner_references();
     owner->set_api_version(object.has_job() ? "batch/v1" : "apps/v1");
     owner->set_kind(ManifestKind(object));
     owner->set_name(ManifestMeta(object).name());
     owner->set_controller(true);
-    InlineJob job = ManifestPodJob(meta, "spec.template.metadata", pod.spec(), "spec.template.spec",
-                                   classes_, &notes);
+    *made.pod.mutable_spec() = pod.spec();
+    made.job = ManifestPodJob(meta, "spec.template.metadata", pod.spec(), "spec.template.spec",
+                              classes_, &notes);
     Tell(place, notes, pods);
-    return job;
+    return made;
   }
 
   // `own_volumes`: each pod has a volume claim of its own.
@@ -329,13 +352,13 @@ class ManifestReader {
   void ReadOwner(ManifestPlace place, const kube::Object& object, const Spec& spec,
                  bool own_volumes = false) {
     const int32_t replicas = spec.has_replicas() ? spec.replicas() : 1;
-    InlineJob job = ReadTemplate(place, object, spec.template_(), replicas);
-    if (own_volumes && job.shape.constraints.hold != PodHold::kVolumes) {
+    ReadPodObject made = ReadTemplate(place, object, spec.template_(), replicas);
+    PodHold& hold = made.job.shape.constraints.hold;
+    if (own_volumes && hold != PodHold::kVolumes) {
       Hold(place, "spec.volumeClaimTemplates", PodHold::kVolumes, replicas);
-      if (job.shape.constraints.hold == PodHold::kNone)
-        job.shape.constraints.hold = PodHold::kVolumes;
+      if (hold == PodHold::kNone) hold = PodHold::kVolumes;
     }
-    AddJob(place, object, std::move(job), replicas, "spec.replicas");
+    AddJob(place, object, std::move(made), replicas, "spec.replicas");
   }
 
   void ReadStatefulSet(ManifestPlace place, const kube::Object& object) {
@@ -361,19 +384,20 @@ class ManifestReader {
     if (spec.has_active_deadline_seconds() && !classes_.full_shapes) {
       Warn(place, "spec.activeDeadlineSeconds", "not simulated");
     }
-    InlineJob job = ReadTemplate(place, object, spec.template_(), pods);
-    if (!job.arrival.has_run_time) {
-      job.arrival.has_run_time = true;
-      job.arrival.run_time = kJobRunTime;
+    ReadPodObject made = ReadTemplate(place, object, spec.template_(), pods);
+    JobArrival& arrival = made.job.arrival;
+    if (!arrival.has_run_time) {
+      arrival.has_run_time = true;
+      arrival.run_time = kJobRunTime;
     }
     if (classes_.full_shapes && spec.has_active_deadline_seconds()) {
-      EndAtDeadline(spec.active_deadline_seconds(), &job.arrival);
+      EndAtDeadline(spec.active_deadline_seconds(), &arrival);
     }
-    AddJob(place, object, std::move(job), pods, "spec.completions");
+    AddJob(place, object, std::move(made), pods, "spec.completions");
   }
 
   // `replicas`: the number of jobs NAME-0, NAME-1, ...; none: the job NAME. `path`: its field.
-  void AddJob(ManifestPlace place, const kube::Object& object, InlineJob job,
+  void AddJob(ManifestPlace place, const kube::Object& object, ReadPodObject made,
               std::optional<int32_t> replicas, absl::string_view path) {
     if (replicas == 0) return Warn(place, path, "makes no pods: left out");
     pods_ += replicas.value_or(1);
@@ -382,6 +406,7 @@ class ManifestReader {
                   absl::StrCat("found ", pods_, " pods with those of the objects before, expected ",
                                "at most ", kMaxInlinePods));
     }
+    InlineJob& job = made.job;
     job.name = ManifestJobName(ManifestNamespace(object), ManifestMeta(object).name());
     if (!replicas.has_value()) {
       if (!TakeName(place, job.name)) return;
@@ -390,6 +415,10 @@ class ManifestReader {
       for (int32_t i = 0; i < *replicas; ++i) {
         if (!TakeName(place, NameOfReplica(job, i))) return;
       }
+    }
+    if (given_ != nullptr) {
+      const auto pod = std::make_shared<const kube::Pod>(std::move(made.pod));
+      for (int32_t i = 0; i < replicas.value_or(1); ++i) given_->pods[NameOfReplica(job, i)] = pod;
     }
     result_.jobs.push_back(std::move(job));
   }
@@ -416,6 +445,7 @@ class ManifestReader {
   absl::flat_hash_map<std::string, ManifestPlace> parameters_;  // by name
   absl::flat_hash_map<std::string, ManifestPlace> pod_names_;
   absl::flat_hash_set<const kube::Object*> seconds_;  // of a name that another one has
+  std::shared_ptr<GivenObjects> given_;               // null: objects are not kept
   ManifestClasses classes_;
   std::map<PodHold, HeldPods> holds_;
   int64_t pods_ = 0;
@@ -424,8 +454,9 @@ class ManifestReader {
 
 }  // namespace
 
-absl::StatusOr<Manifests> ReadManifests(const std::vector<std::string>& paths, bool full_shapes) {
-  ManifestReader reader(full_shapes);
+absl::StatusOr<Manifests> ReadManifests(const std::vector<std::string>& paths, bool full_shapes,
+                                        bool keep_objects) {
+  ManifestReader reader(full_shapes, keep_objects);
   for (const std::string& path : paths) reader.ReadFile(path);
   return reader.Read();
 }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "sim/run/given_objects.h"
 #include "sim/scenario/inline_jobs.h"
 
 namespace drasim {
@@ -37,7 +38,8 @@ struct Manifests {
   // Namespaces, services, volumes and other objects that kube-scheduler's plugins read, unchanged;
   // only with `full_shapes`.
   std::vector<std::shared_ptr<const proto::kube::Object>> context;
-  std::vector<std::string> warnings;  // with file, line and path
+  std::shared_ptr<const GivenObjects> given;  // null unless they were to be kept
+  std::vector<std::string> warnings;          // with file, line and path
 };
 
 // Reads YAML or JSON files (model/kube/reader.h). InvalidArgument with file:line:column and the
@@ -46,9 +48,10 @@ struct Manifests {
 // with an unknown mode. Features that are not simulated give warnings.
 //
 // `full_shapes`: as in ManifestClasses (manifest_pods.h). What else would keep a pod pending is
-// then left to the plugins; volume claims of a StatefulSet's own remain a reason.
+// then left to the plugins; volume claims of a StatefulSet's own remain a reason. `keep_objects`:
+// fills Manifests::given, with the objects that are not left out.
 absl::StatusOr<Manifests> ReadManifests(const std::vector<std::string>& paths,
-                                        bool full_shapes = false);
+                                        bool full_shapes = false, bool keep_objects = false);
 
 }  // namespace drasim
 

@@ -147,6 +147,11 @@ double Percent(int64_t part, int64_t whole) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<FolderLock>> PrepareOutputDir(const std::string& dir, bool force) {
+  return PrepareOutputDir(dir, force, IsOwn);
+}
+
+absl::StatusOr<std::unique_ptr<FolderLock>> PrepareOutputDir(
+    const std::string& dir, bool force, absl::FunctionRef<bool(const std::string&)> is_own) {
   std::error_code error;
   fs::create_directories(dir, error);
   if (error || !fs::is_directory(dir, error)) {
@@ -161,7 +166,7 @@ absl::StatusOr<std::unique_ptr<FolderLock>> PrepareOutputDir(const std::string& 
   }
   std::sort(names.begin(), names.end());
   for (const std::string& name : names) {
-    if (IsOwn(name)) continue;
+    if (is_own(name)) continue;
     return absl::FailedPreconditionError(
         absl::StrCat(dir, ": holds '", name,
                      "', which drasim did not write; choose another folder or give --force"));

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -25,6 +26,9 @@ namespace drasim {
 // another process holds the lock or, unless `force`, when it contains foreign files;
 // InvalidArgument when it cannot be created.
 absl::StatusOr<std::unique_ptr<FolderLock>> PrepareOutputDir(const std::string& dir, bool force);
+// The same for another set of files: all for which `is_own` is false are foreign.
+absl::StatusOr<std::unique_ptr<FolderLock>> PrepareOutputDir(
+    const std::string& dir, bool force, absl::FunctionRef<bool(const std::string&)> is_own);
 
 // Content of summary.json: nested objects, integer counts, no wall-clock times; docs/metrics.md has
 // the schema.
@@ -57,6 +61,7 @@ class RunOutputs {
   absl::Status Abandon();
   // Whether a killed or abandoned run can be resumed: it has a ledger.
   bool resumable() const { return ledger_ != nullptr; }
+  const PodLog& pod_log() const { return pod_log_; }
 
  private:
   RunOutputs(Simulation* sim, std::string dir);

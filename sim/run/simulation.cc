@@ -337,7 +337,10 @@ absl::Status Simulation::ReadWorkload() {
   if (spec_.scheduler.estimates == EstimateSource::kAtLeastTheRunTime) workload_.RaiseEstimates();
   RETURN_IF_ERROR(FindDeletions(input.manifests.get()));
   if (input.manifests != nullptr && dra_ != nullptr) dra_->AddObjects(input.manifests->objects);
-  if (input.manifests != nullptr) context_ = input.manifests->context;
+  if (input.manifests != nullptr) {
+    context_ = input.manifests->context;
+    workload_objects_ = input.manifests->given;
+  }
   if (const ClusterSnapshot* snapshot = node_input_.snapshot.get(); snapshot != nullptr) {
     warnings_.insert(warnings_.end(), snapshot->warnings.begin(), snapshot->warnings.end());
     ASSIGN_OR_RETURN(standing_, StandingPods::Make(*snapshot, workload_.rows(), shapes_.get()));
@@ -553,6 +556,23 @@ LayoutLookup Simulation::Layouts() const {
   };
 }
 
+std::string Simulation::MessageNow(JobId job) {
+  const JobRow& row = jobs_.row(job);
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    const PodId pod(row.first_pod.value() + i);
+    if (!cluster_->pod_shape(pod).claims.empty()) return "";
+  }
+  return placer_->MessageNow(job, engine_->now());
+}
+
+std::vector<const GivenObjects*> Simulation::given_objects() const {
+  std::vector<const GivenObjects*> given;
+  if (node_input_.snapshot != nullptr) given.push_back(node_input_.snapshot->given.get());
+  given.push_back(workload_objects_.get());
+  std::erase(given, nullptr);
+  return given;
+}
+
 void Simulation::MakeDeviceReport() {
   device_report_ = std::make_unique<DeviceReport>(
       *cluster_, TypicalRequests(*shapes_, workload_.rows(), spec_.scheduler.popularity_percent),
@@ -663,6 +683,7 @@ absl::Status Simulation::MakeEngine() {
     whole_source_ = standing_.InFrontOf(source_.get());
     parts.source = whole_source_.get();
     parts.standing_on = standing_.nodes();
+    parts.standing_devices = standing_.devices();
   }
   parts.profile = profile_.get();
   parts.profiles = &*profiles_;

@@ -39,6 +39,7 @@
 #include "sim/record/time_integrals.h"
 #include "sim/run/device_plan.h"
 #include "sim/run/dra_plan.h"
+#include "sim/run/given_objects.h"
 #include "sim/run/input_files.h"
 #include "sim/run/run_extenders.h"
 #include "sim/run/standing_pods.h"
@@ -100,6 +101,13 @@ class Simulation {
   // Null for a run without MIG and without a node agent whose scenario lacks the key front_end.
   const DeviceReport* device_report() const { return device_report_.get(); }
   const DeviceFrontEnd* front_end() const { return front_end_.get(); }
+  // Under kube-scheduler: the pods that wait for room on a node that preemption chose.
+  const Nominator& nominator() const { return nominator_; }
+  // Placer::MessageNow; empty, too, for pods with claims, whose negotiation takes several attempts.
+  // REQUIRES: the run has ended.
+  std::string MessageNow(JobId job);
+  // The objects of manifests, those of the cluster first; none without RunSpec::KeepObjects.
+  std::vector<const GivenObjects*> given_objects() const;
   // The static MIG layouts of all GPUs as they are at the call; none in a run without a device
   // plugin and MIG. The simulation outlives it.
   LayoutLookup Layouts() const;
@@ -166,6 +174,7 @@ class Simulation {
   StandingPods standing_;  // those of cluster.manifests
   // Those of workload.manifests that plugins read.
   std::vector<std::shared_ptr<const proto::kube::Object>> context_;
+  std::shared_ptr<const GivenObjects> workload_objects_;
   std::unique_ptr<RunStreams> streams_;
   std::vector<uint32_t> ranks_;
   std::unique_ptr<FragmentationModel> fragmentation_;

@@ -56,6 +56,7 @@ absl::StatusOr<StandingPods> StandingPods::Make(const ClusterSnapshot& snapshot,
     JobArrival& job = standing.jobs_.emplace_back(pod.job);
     job.shape = shapes->Intern(pod.shape);
     standing.names_.push_back(pod.node);
+    standing.devices_.push_back(pod.devices);
     names.insert(pod.job.name);
   }
   for (const JobArrival& job : workload) {

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/event_source.h"
 #include "model/shape_table.h"
 #include "sim/run/cluster_manifests.h"
@@ -34,6 +35,8 @@ class StandingPods {
   const std::vector<JobArrival>& jobs() const { return jobs_; }
   // Beside jobs(); invalid for pods that wait. REQUIRES: FindNodes.
   const std::vector<NodeId>& nodes() const { return nodes_; }
+  // Beside jobs(): GPUs that they held; empty: not known.
+  const std::vector<DeviceSet>& devices() const { return devices_; }
 
   // The pods, then what `rest` has. Both must outlive the source.
   std::unique_ptr<EventSource> InFrontOf(EventSource* rest) const;
@@ -42,6 +45,7 @@ class StandingPods {
   std::vector<JobArrival> jobs_;
   std::vector<std::string> names_;  // of nodes
   std::vector<NodeId> nodes_;
+  std::vector<DeviceSet> devices_;
 };
 
 }  // namespace drasim

@@ -22,6 +22,7 @@ struct NodeListSpec {
   std::string path;                    // empty: the nodes are generated, or come with the manifests
   std::vector<std::string> manifests;  // of a whole cluster: files and folders
   bool full_shapes = false;            // the scheduler's plugins read all of its objects
+  bool keep_objects = false;           // of manifests, for the end of the run
   std::string format;  // of the file: a built-in mapping's name, or the path of a mapping file
   std::string sha256;  // of the file's bytes; empty: not pinned
   // For special formats, whose files are traces as well.

@@ -76,6 +76,12 @@ struct RunSpec {
   bool is_replay() const { return mode == RunMode::kReplay; }
   bool is_stream() const { return workload.stream_interval.has_value(); }
 
+  // Manifests are kept as objects, so that the run's end can be written as objects, too.
+  void KeepObjects() {
+    cluster.nodes.keep_objects = true;
+    workload.keep_objects = true;
+  }
+
   // Setters that keep `written` in step.
   void SetSeed(uint64_t value);
   void SetOutputDir(const std::string& dir);

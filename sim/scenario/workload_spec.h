@@ -70,6 +70,7 @@ struct WorkloadSpec {
   std::vector<InlineJob> jobs;         // for kJobs
   std::vector<std::string> manifests;  // paths
   bool full_shapes = false;            // of manifests: the scheduler's plugins read whole pods
+  bool keep_objects = false;           // of manifests, for the end of the run
 
   bool shaped = false;     // `shaping` applies
   ShapingOptions shaping;  // without its seed

@@ -58,6 +58,12 @@ TEST(PrintKubeObjectTest, NamesTheNewestVersionWhereNoneIsGiven) {
   }
 }
 
+TEST(KubeListItemTest, PiecesMakeTheList) {
+  const std::string node = KubeListItem(ObjectOf("node { metadata { name: 'a' } }"));
+  const std::string map = KubeListItem(ObjectOf("config_map { data { key: 'k' value: 'v' } }"));
+  EXPECT_EQ(absl::StrCat(kKubeListHead, node, map, kKubeListTail), TestText("WrapsObjects"));
+}
+
 TEST(PrintKubeListTest, WrapsObjects) {
   const proto::kube::Object node = ObjectOf("node { metadata { name: 'a' } }");
   const proto::kube::Object map = ObjectOf("config_map { data { key: 'k' value: 'v' } }");

@@ -154,6 +154,77 @@ TEST_F(CliOutputTest, AFolderTakesOneProcessAtATime) {
   EXPECT_FALSE(dir_.Has("out/drasim.lock"));
 }
 
+TEST_F(CliOutputTest, BadPlacesForObjectsAreRefusedBeforeTheRun) {
+  std::filesystem::create_directory(dir_.PathOf("mine"));
+  dir_.Write("mine/notes.txt", "x");
+  const auto refused = [this](const Names& flags, absl::string_view message) {
+    Names args = {"run", "--nodes", "nodes.csv", "--pods", "pods.csv"};
+    args.insert(args.end(), flags.begin(), flags.end());
+    const ProcessResult result = Run(args);
+    EXPECT_EQ(result.exit_code, 2) << message;
+    EXPECT_EQ(result.err, absl::StrCat("drasim: error: ", message, "\n"));
+    EXPECT_EQ(result.out, "");
+  };
+  refused({"--objects-out", "nodes.csv"},
+          "nodes.csv: cannot make the output folder: Not a directory");
+  refused({"--objects-out", "mine"},
+          "mine: holds 'notes.txt', which drasim did not write; choose another folder or give "
+          "--force");
+  refused({"--objects-out", ""}, "--objects-out: found an empty text, expected a folder");
+  refused({"--openmetrics-out", "mine"},
+          "--openmetrics-out: found 'mine', expected the name of a file");
+  refused({"--openmetrics-out", "none/metrics.txt"},
+          "none/metrics.txt.tmp: cannot create the file: No such file or directory");
+  EXPECT_EQ(RunTiny({"--objects-out", "mine", "--force"}).exit_code, 0);
+  for (const char* name : {"06-nodes.yaml", "32-pods.yaml", "notes.txt"}) {
+    EXPECT_TRUE(dir_.Has(absl::StrCat("mine/", name))) << name;
+  }
+  EXPECT_EQ(RunTiny({"--openmetrics-out", "metrics.txt"}).exit_code, 0);
+  EXPECT_TRUE(absl::EndsWith(dir_.Read("metrics.txt"), "\n# EOF\n"));
+  EXPECT_FALSE(dir_.Has("metrics.txt.tmp"));
+}
+
+TEST_F(CliOutputTest, AFullDiskKeepsTheOlderObjects) {
+  ASSERT_EQ(RunTiny({"--objects-out", "objects", "--openmetrics-out", "metrics.txt"}).exit_code, 0);
+  const Names files = dir_.List("objects");
+  const std::string pods = dir_.Read("objects/32-pods.yaml");
+  const std::string metrics = dir_.Read("metrics.txt");
+  std::string rows = kPodHeader;
+  for (int i = 0; i < 2000; ++i) absl::StrAppend(&rows, "p-", i, ",1,1,0,0,,LS,,5,6,5\n");
+  dir_.Write("pods.csv", rows);
+  const ProcessResult full = Shell(
+      "sh -c 'ulimit -f 1000; exec \"$0\" run --nodes nodes.csv --pods pods.csv --objects-out "
+      "objects --openmetrics-out metrics.txt --out out' \"$DRASIM\"");
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_EQ(full.err, "drasim: error: objects/32-pods.yaml.tmp: cannot write: File too large\n");
+  EXPECT_EQ(dir_.List("objects"), files);
+  EXPECT_EQ(dir_.Read("objects/32-pods.yaml"), pods);
+  EXPECT_EQ(dir_.Read("metrics.txt"), metrics);
+  // The run's own results are there.
+  EXPECT_TRUE(dir_.Has("out/summary.json"));
+  EXPECT_NE(full.out, "");
+}
+
+TEST_F(CliOutputTest, AResumedRunEndsWithTheSameObjects) {
+  const Names scenario = {"--set", "cluster.nodes=20",
+                          "--set", "workload.generated.pods=30000",
+                          "--set", "output.checkpoint_every=500"};
+  Names whole = {"run", "--objects-out", "one", "--openmetrics-out", "one.txt"};
+  whole.insert(whole.end(), scenario.begin(), scenario.end());
+  ASSERT_EQ(Run(whole).exit_code, 0);
+  Names cut = {"run", "--out", "out", "--set", "output.max_ledger=200Ki"};
+  cut.insert(cut.end(), scenario.begin(), scenario.end());
+  ASSERT_EQ(Run(cut).exit_code, 1);
+  const ProcessResult resumed =
+      Run({"run", "--resume", "--out", "out", "--set", "output.max_ledger=1Gi", "--objects-out",
+           "two", "--openmetrics-out", "two.txt"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_TRUE(dir_.Read("one/32-pods.yaml") == dir_.Read("two/32-pods.yaml"));
+  EXPECT_TRUE(dir_.Read("one/06-nodes.yaml") == dir_.Read("two/06-nodes.yaml"));
+  EXPECT_TRUE(dir_.Read("one.txt") == dir_.Read("two.txt"));
+  EXPECT_NE(dir_.Read("two.txt"), "");
+}
+
 TEST_F(CliOutputTest, ALedgerHasABound) {
   const Names run = absl::StrSplit(
       "run --set cluster.nodes=20 --set workload.generated.pods=30000 --set "

@@ -331,6 +331,61 @@ TEST(ClusterManifestsTest, GpusOfBoundPodsAreTaken) {
   }
 }
 
+TEST(ClusterManifestsTest, AnnotationsSayWhichGpusAPodHolds) {
+  const auto share = [](absl::string_view name, int milli, absl::string_view index) {
+    return PodText(name, "  nodeName: a\n",
+                   absl::StrCat(", annotations: {alibabacloud.com/gpu-count: \"1\", "
+                                "alibabacloud.com/gpu-milli: \"",
+                                milli, "\", alibabacloud.com/gpu-index: \"", index, "\"}"));
+  };
+  // In the order of the pods, the first free GPUs would leave no room for the last of them.
+  const RunOfDump run(
+      absl::StrCat(NodeText("a", ", nvidia.com/gpu: 2"), share("x", 300, "1"), share("y", 400, "0"),
+                   share("z", 600, "0"), share("w", 700, "1")),
+      kReplay);
+  ASSERT_EQ(run.status, absl::OkStatus());
+  EXPECT_EQ(run.Pods(), (Lines{"x 2 a", "y 2 a", "z 2 a", "w 2 a"}));
+  const ClusterState& cluster = run.sim->cluster();
+  EXPECT_EQ(cluster.pod_devices(PodId(size_t{0})), DeviceSet::Of(1));
+  EXPECT_EQ(cluster.pod_devices(PodId(size_t{2})), DeviceSet::Of(0));
+  EXPECT_EQ(cluster.node(NodeId(size_t{0})).gpu_milli_idle, 0);
+  // GPUs that are not there, or taken, are as if nothing were said.
+  const RunOfDump odd(absl::StrCat(NodeText("a", ", nvidia.com/gpu: 2"), share("x", 1000, "1"),
+                                   share("y", 500, "1"), share("z", 500, "7")),
+                      kReplay);
+  EXPECT_EQ(odd.Pods(), (Lines{"x 2 a", "y 2 a", "z 2 a"}));
+  EXPECT_EQ(odd.sim->cluster().pod_devices(PodId(size_t{2})), DeviceSet::Of(0));
+}
+
+TEST(ClusterManifestsTest, ContainersDecideHowManyGpus) {
+  const ReadDump read(absl::StrCat(
+      NodeText("a", ", nvidia.com/gpu: 2"),
+      "---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: x\n  annotations:\n"
+      "    alibabacloud.com/gpu-count: \"2\"\n    alibabacloud.com/gpu-card-model: T4|P100\n"
+      "    alibabacloud.com/gpu-index: \"0-0\"\n"
+      "spec:\n  containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]\n"));
+  const SnapshotPod& pod = read.PodCalled("x");
+  EXPECT_EQ(pod.shape.request.gpu_count, 0);
+  EXPECT_EQ(pod.shape.request.gpu_spec, "T4|P100");
+  EXPECT_TRUE(absl::StrContains(read.Warnings(),
+                                "metadata.annotations[alibabacloud.com/gpu-index]: found '0-0'"))
+      << read.Warnings();
+}
+
+TEST(ClusterManifestsTest, APodOfADaemonSetMayWaitForItsNode) {
+  const std::string set =
+      "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: d, namespace: default}\n"
+      "spec: {template: {spec: {containers: [{name: c}]}}}\n";
+  const std::string waits = PodText(
+      "d-xyz",
+      "  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+      "{nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [a]}]}]}}}\n",
+      ", ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: d, uid: u, controller: "
+      "true}]");
+  const ReadDump read(absl::StrCat(NodeText("a"), NodeText("b"), set, waits));
+  EXPECT_EQ(read.Pods(), (Lines{"d-b waits", "d-xyz waits"})) << read.error;
+}
+
 TEST(ClusterManifestsTest, BoundPodsCanBePreempted) {
   const std::string all =
       "  nodeName: a\n  priority: 0\n  containers: [{name: c, resources: {requests: {cpu: 8}}}]\n";
