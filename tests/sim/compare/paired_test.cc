@@ -94,6 +94,9 @@ TEST(BenjaminiHochbergTest, ByHand) {
   // Sorted 1/64, 1/32, 3/64, 1/2 times 4, 2, 4/3, 1, and never more than after.
   EXPECT_EQ(BenjaminiHochbergAdjusted({0.03125, 0.5, 0.015625, 0.046875}),
             std::vector<double>({0.0625, 0.5, 0.0625, 0.0625}));
+  // 2 / 32 is more than what the larger one gets.
+  EXPECT_EQ(BenjaminiHochbergAdjusted({0.03125, 0.046875}),
+            std::vector<double>({0.046875, 0.046875}));
   EXPECT_EQ(BenjaminiHochbergAdjusted({0.75, 1, 1}), std::vector<double>({1, 1, 1}));
 }
 
@@ -199,6 +202,10 @@ TEST(ComparePairedTest, SkewedDifferencesGetALongerUpperEnd) {
   EXPECT_EQ(DoubleText(d.interval_95.high), "11.295629916");
   EXPECT_EQ(DoubleText(d.interval_90.high), "9.526628273");
   EXPECT_EQ(d.p, 0x1p-9);
+  // The same shape around 0, where the shorter tail has the larger values.
+  const PairedDifference shifted = OfDifferences({-5, -5, -4.9, -4.8, -4.5, -4, -3, 4.5});
+  EXPECT_GT(shifted.interval_95.high - shifted.mean, 2 * (shifted.mean - shifted.interval_95.low));
+  EXPECT_GT(shifted.interval_90.high - shifted.mean, 2 * (shifted.mean - shifted.interval_90.low));
 }
 
 }  // namespace paired_test
