@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -49,8 +50,9 @@ std::string Anchored(const std::string& suite_file, const std::string& path) {
 
 absl::StatusOr<Primary> PrimaryOf(const proto::SuiteEntry& entry, const std::string& key) {
   const proto::PrimaryMetric& written = entry.primary();
+  // What is absent has no place of its own.
   if (written.metric().empty())
-    return KeyError(absl::StrCat(key, ".primary.metric"), "found none, expected a metric's name");
+    return KeyError(absl::StrCat(key, ".primary"), "found no metric, expected its name");
   const absl::StatusOr<CellMetric> metric = FindMetric(written.metric());
   if (!metric.ok())
     return KeyError(absl::StrCat(key, ".primary.metric"), metric.status().message());
@@ -60,7 +62,8 @@ absl::StatusOr<Primary> PrimaryOf(const proto::SuiteEntry& entry, const std::str
   const std::string better_key = absl::StrCat(key, ".primary.better");
   const absl::string_view expected = metric->more_is_better ? "higher" : "lower";
   if (!written.has_better()) {
-    return KeyError(better_key, absl::StrCat("found none, expected ", expected));
+    return KeyError(absl::StrCat(key, ".primary"),
+                    absl::StrCat("found no better, expected ", expected, " for ", primary.metric));
   }
   // A wrong direction would turn the gate around without anybody noticing.
   if ((written.better() == proto::BETTER_HIGHER) != metric->more_is_better) {

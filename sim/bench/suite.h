@@ -11,10 +11,10 @@
 #define DRASIM_SIM_BENCH_SUITE_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 

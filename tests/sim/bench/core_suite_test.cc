@@ -1,9 +1,12 @@
 // The suite core and its baseline: everything that can be registered occurs in it, and everything
 // in it is pinned.
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"

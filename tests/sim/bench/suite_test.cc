@@ -85,7 +85,7 @@ struct Mistake {
 TEST(SuiteTest, MistakesHaveTheirPlace) {
   const Mistake mistakes[] = {
       {"version: 3", "version: 0", ":1:10: version: expected a number from 1 on"},
-      {"  tier: pr", "  teir: pr", ":9:3: entries.0: unknown key 'teir'"},
+      {"  tier: pr", "  teir: pr", ":9:3: entries.0.teir: unknown key (did you mean 'tier'?)"},
       {"tier: pr", "tier: hourly", ":9:9: entries.0.tier: found 'hourly', expected one of"},
       {"  tier: smoke\n", "", ":12:3: entries.1.tier: found none, expected smoke, pr or nightly"},
       {"name: b", "name: B", ":12:9: entries.1.name: found 'B', expected lower-case letters"},
@@ -98,9 +98,9 @@ TEST(SuiteTest, MistakesHaveTheirPlace) {
       {"better: lower", "better: higher",
        ":10:47: entries.0.primary.better: found higher, expected lower for mean_jct_seconds"},
       {"better: higher", "margin: \"1\"",
-       ":14:12: entries.1.primary.better: found none, expected higher"},
+       ":14:12: entries.1.primary: found no better, expected higher for goodput"},
       {"1%", "-1%", ":10:62: entries.0.primary.margin: found '-1%', expected a number from 0 on"},
-      {"path: in.csv", "path: \"\"", ":11:12: entries.0.inputs.0.path: found none"},
+      {"path: in.csv", "path: \"\"", ":11:19: entries.0.inputs.0.path: found none"},
   };
   for (const Mistake& mistake : mistakes) {
     const TempDir dir;
