@@ -17,7 +17,7 @@
 namespace drasim {
 namespace {
 
-constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t kUnknownRow = std::numeric_limits<uint32_t>::max();
 
 // The later pods of a gang may succeed with other random choices for the earlier ones.
 bool Draws(const Profile& profile) {
@@ -86,14 +86,14 @@ void Placer::set_kube(std::vector<KubeCycle*> cycles, Profiles* profiles) {
 }
 
 uint32_t Placer::SignatureOf(JobId job) {
-  if (signature_.size() <= job.value()) signature_.resize(jobs_->size(), kUnknown);
+  if (signature_.size() <= job.value()) signature_.resize(jobs_->size(), kUnknownRow);
   uint32_t& signature = signature_[job.value()];
-  if (signature != kUnknown) return signature;
+  if (signature != kUnknownRow) return signature;
   const JobRow& row = jobs_->row(job);
   const uint32_t first_shape = cluster_->pod_shape_id(row.first_pod).value();
   if (row.pods == 1) {
-    if (single_.size() <= first_shape) single_.resize(cluster_->shapes().size(), kUnknown);
-    if (single_[first_shape] == kUnknown) {
+    if (single_.size() <= first_shape) single_.resize(cluster_->shapes().size(), kUnknownRow);
+    if (single_[first_shape] == kUnknownRow) {
       single_[first_shape] = static_cast<uint32_t>(memory_.size());
       memory_.emplace_back();
     }

@@ -206,9 +206,16 @@ class AgentRig {
     parts->placer->set_amounts_may_grow(true);
     if (s.queue != "loss") return;
     parts->make_dispatcher = [p = *parts](JobControl* control) -> std::unique_ptr<Dispatcher> {
-      return std::make_unique<LossDispatcher>(DispatchParts{p.cluster, p.jobs, p.placer, p.cycle,
-                                                            nullptr, p.profile, p.summaries,
-                                                            p.quotas, control});
+      DispatchParts loss;
+      loss.cluster = p.cluster;
+      loss.jobs = p.jobs;
+      loss.placer = p.placer;
+      loss.cycle = p.cycle;
+      loss.profile = p.profile;
+      loss.summaries = p.summaries;
+      loss.quotas = p.quotas;
+      loss.control = control;
+      return std::make_unique<LossDispatcher>(loss);
     };
   }
 
