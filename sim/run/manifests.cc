@@ -290,7 +290,12 @@ class ManifestReader {
     const bool elsewhere = object.has_node() || object.has_pod() || object.has_daemon_set() ||
                            object.has_pod_scheduling_context();
     if (given_ == nullptr || elsewhere || ManifestMeta(object).name().empty()) return;
-    given_->others.push_back(std::make_shared<const kube::Object>(object));
+    auto given = std::make_shared<kube::Object>(object);
+    // As the API server does, and as cluster.manifests reads it.
+    if (const std::string ns = ManifestNamespace(object); !ns.empty()) {
+      MutableManifestMeta(given.get())->set_namespace_(ns);
+    }
+    given_->others.push_back(std::move(given));
   }
 
   // Objects that plugins read.

@@ -207,7 +207,7 @@ TEST_F(CliOutputTest, AFullDiskKeepsTheOlderObjects) {
 
 TEST_F(CliOutputTest, AResumedRunEndsWithTheSameObjects) {
   const Names scenario = {"--set", "cluster.nodes=20",
-                          "--set", "workload.generated.pods=30000",
+                          "--set", "workload.generated.pods=4000",
                           "--set", "output.checkpoint_every=500"};
   Names whole = {"run", "--objects-out", "one", "--openmetrics-out", "one.txt"};
   whole.insert(whole.end(), scenario.begin(), scenario.end());

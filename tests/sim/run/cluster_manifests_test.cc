@@ -340,20 +340,20 @@ TEST(ClusterManifestsTest, AnnotationsSayWhichGpusAPodHolds) {
   };
   // In the order of the pods, the first free GPUs would leave no room for the last of them.
   const RunOfDump run(
-      absl::StrCat(NodeText("a", ", nvidia.com/gpu: 2"), share("x", 300, "1"), share("y", 400, "0"),
+      absl::StrCat(NodeText("a", ", nvidia.com/gpu: 2"), share("x", 300, "1"), share("v", 400, "0"),
                    share("z", 600, "0"), share("w", 700, "1")),
       kReplay);
   ASSERT_EQ(run.status, absl::OkStatus());
-  EXPECT_EQ(run.Pods(), (Lines{"x 2 a", "y 2 a", "z 2 a", "w 2 a"}));
+  EXPECT_EQ(run.Pods(), (Lines{"x 2 a", "v 2 a", "z 2 a", "w 2 a"}));
   const ClusterState& cluster = run.sim->cluster();
   EXPECT_EQ(cluster.pod_devices(PodId(size_t{0})), DeviceSet::Of(1));
   EXPECT_EQ(cluster.pod_devices(PodId(size_t{2})), DeviceSet::Of(0));
   EXPECT_EQ(cluster.node(NodeId(size_t{0})).gpu_milli_idle, 0);
   // GPUs that are not there, or taken, are as if nothing were said.
   const RunOfDump odd(absl::StrCat(NodeText("a", ", nvidia.com/gpu: 2"), share("x", 1000, "1"),
-                                   share("y", 500, "1"), share("z", 500, "7")),
+                                   share("v", 500, "1"), share("z", 500, "7")),
                       kReplay);
-  EXPECT_EQ(odd.Pods(), (Lines{"x 2 a", "y 2 a", "z 2 a"}));
+  EXPECT_EQ(odd.Pods(), (Lines{"x 2 a", "v 2 a", "z 2 a"}));
   EXPECT_EQ(odd.sim->cluster().pod_devices(PodId(size_t{2})), DeviceSet::Of(0));
 }
 

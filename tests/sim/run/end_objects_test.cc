@@ -41,9 +41,7 @@ using Lines = std::vector<std::string>;
 // A run that has written its end into a folder.
 struct EndOfRun {
   EndOfRun(const proto::Scenario& scenario, const TempDir& dir, const std::string& folder) {
-    proto::Scenario made = scenario;
-    made.mutable_output()->set_check_invariants(true);
-    RunSpec spec = RunSpecOf(made);
+    RunSpec spec = RunSpecOf(scenario);
     spec.KeepObjects();
     absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(std::move(spec));
     EXPECT_TRUE(built.ok()) << built.status();
