@@ -106,7 +106,8 @@ uint64_t HashIdentity(const PodIdentity& identity, uint64_t h) {
     h = MixText(h, *text);
   }
   for (const auto& [key, value] : identity.labels) h = MixText(MixText(h, key), value);
-  return MixWord(h, (identity.terminating ? uint64_t{1} : 0) + (identity.preempted ? uint64_t{2} : 0));
+  return MixWord(h,
+                 (identity.terminating ? uint64_t{1} : 0) + (identity.preempted ? uint64_t{2} : 0));
 }
 
 // The order of the fields is part of the format: fingerprints and ledgers depend on it.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -59,7 +58,7 @@ class KubePostFilter : public PostFilterHandle {
  public:
   KubePostFilter(FailedSearch attempt, const PostFilterOptions& options, const Nominator* nominator,
                  ClusterState* cluster)
-      : attempt_(std::move(attempt)),
+      : attempt_(attempt),
         options_(options),
         nominator_(nominator),
         cluster_(cluster),

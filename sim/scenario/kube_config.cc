@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -81,8 +82,9 @@ std::string JsonOf(const PluginSet& set) {
 }
 
 bool WasRemoved(absl::string_view plugin) {
-  return plugin == "AzureDiskLimits" || plugin == "CinderLimits" || plugin == "EBSLimits" ||
-         plugin == "GCEPDLimits";
+  constexpr absl::string_view kRemoved[] = {"AzureDiskLimits", "CinderLimits", "EBSLimits",
+                                            "GCEPDLimits"};
+  return absl::c_linear_search(kRemoved, plugin);
 }
 
 // As Go's time.ParseDuration, which has no days; nothing for a text that is no duration.

@@ -479,7 +479,7 @@ TEST(ReadDumpTest, NothingIsRefusedAsAWhole) {
           "dump.yaml:12: 2 objects of the kind Widget of example.com/v1 are not read",
           "dump.yaml:8: 1 object of the kind Node of v2 is not read",
           "dump.yaml:6: Node without a name; left out",
-          "dump.yaml:16: provisioner: not given, expected a text",
+          "dump.yaml:16:1: provisioner: not given, expected a text",
           ::testing::HasSubstr("spec.tolerations[0].operator: found 'Gt', expected one of ")));
 }
 

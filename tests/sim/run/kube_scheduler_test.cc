@@ -339,7 +339,7 @@ spec: {schedulerName: packer, containers: [{name: c, resources: {requests: {cpu:
       "NoSchedule}]}}\n"
       "workload: {manifests: [",
       dir.PathOf("pods.yaml"), "]}\nscheduler: {kube_config: ", dir.PathOf("two.yaml"), "}\n"));
-  EXPECT_EQ(sim->jobs().row(JobId(size_t{0})).state, JobState::kWaiting);
+  EXPECT_EQ(sim->jobs().row(JobId(size_t{0})).state, JobState::kDropped);
   EXPECT_EQ(sim->jobs().row(JobId(size_t{1})).state, JobState::kSucceeded);
   const JobRow& late = sim->jobs().row(JobId(size_t{2}));
   EXPECT_EQ(late.state, JobState::kSucceeded);
