@@ -84,8 +84,8 @@ void RegisterDotProduct(Registry& registry) {
   using D = DotProduct::Dimensions;
   using N = DotProduct::Norm;
   const auto add = [&registry](const char* name, D dimensions, N norm) {
-    registry.AddPlugin(name, [dimensions, norm](const PolicyContext&) {
-      return std::make_unique<DotProduct>(dimensions, norm);
+    registry.AddPlugin(name, [name, dimensions, norm](const PolicyContext&) {
+      return std::make_unique<DotProduct>(name, dimensions, norm);
     });
   };
   add("DotProduct", D::kMerge, N::kMax);

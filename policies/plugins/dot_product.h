@@ -25,14 +25,17 @@ class DotProduct : public ScorePlugin {
   };
   enum class Norm : uint8_t { kMax, kNode, kPod };
 
-  DotProduct(Dimensions dimensions, Norm norm) : dimensions_(dimensions), norm_(norm) {}
-  absl::string_view name() const override { return "DotProduct"; }
+  // `name`: that of the variant, a literal.
+  DotProduct(const char* name, Dimensions dimensions, Norm norm)
+      : name_(name), dimensions_(dimensions), norm_(norm) {}
+  absl::string_view name() const override { return name_; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
 
  private:
   double Dot(const ResourceRequest& request, const ClusterState& cluster, NodeId node) const;
 
+  const char* name_;
   Dimensions dimensions_;
   Norm norm_;
 };

@@ -130,7 +130,7 @@ TEST(BestFitTest, PromisesOrderOnlyUpToTheLargeNode) {
 
 Scores Dots(DotProduct::Dimensions dimensions, DotProduct::Norm norm, ClusterBuilder& builder,
             const PodShape& shape) {
-  DotProduct plugin(dimensions, norm);
+  DotProduct plugin("DotProduct", dimensions, norm);
   return ScoresOf(plugin, builder, builder.AddShape(shape));
 }
 
