@@ -34,6 +34,7 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   void StartPlaced(JobId job) override;
   void RecordFailure(JobId job, const Placer::Failure& failure) override;
   void EndFailedAttempt(const Placer::Failure& failure, NodeId nominated) override;
+  void TurnAway(JobId job, absl::Span<const NodeId> nodes, AdmissionFailure failure) override;
   void Drop(JobId job) override;
   void Evict(JobId job, EvictionCause cause, JobId preemptor) override;
   bool IsBeingEvicted(JobId job) const override { return handles_[job.value()].eviction != 0; }

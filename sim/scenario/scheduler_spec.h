@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -43,6 +44,11 @@ struct KubeSchedulerSpec {
   std::string config;  // a file; empty: Kubernetes' defaults
   KubeCycleOptions::Ties ties = KubeCycleOptions::Ties::kFirst;
   bool two_terms = false;  // of NodeResourcesBalancedAllocation
+  struct Other {
+    std::string config;
+    std::optional<SimDuration> latency;  // nothing: that of the first scheduler
+  };
+  std::vector<Other> others;  // that share the cluster
 };
 
 enum class PreemptionMode : uint8_t { kNone, kPolicy, kPriority };
