@@ -529,6 +529,9 @@ void ClusterState::Finish(PodId pod) {
 }
 
 void ClusterState::Fail(PodId pod) {
+  if (pod_phase(pod) == PodPhase::kPending) {
+    return SetPlacement(pod, PodPhase::kFailed, NodeId(), DeviceSet());
+  }
   DRASIM_CHECK(pod_phase(pod) == PodPhase::kBound);
   Release(pod, PodPhase::kFailed);
 }

@@ -309,7 +309,7 @@ class ClusterState {
   void Bind(PodId pod);    // kAssumed -> kBound
   void Forget(PodId pod);  // kAssumed -> kPending (Unreserve)
   void Finish(PodId pod);  // kBound -> kSucceeded
-  void Fail(PodId pod);    // kBound -> kFailed
+  void Fail(PodId pod);    // kBound, or kPending -> kFailed
   void Evict(PodId pod);   // kBound -> kPending: its job waits again
   void Drop(PodId pod);    // kPending -> kDropped
   void Delete(PodId pod);  // kPending or kBound -> kDeleted

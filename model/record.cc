@@ -24,6 +24,14 @@ absl::string_view AdmissionReason(AdmissionFailure failure) {
       return "";
     case AdmissionFailure::kTopologyAffinity:
       return "TopologyAffinityError";
+    case AdmissionFailure::kOutOfCpu:
+      return "OutOfcpu";
+    case AdmissionFailure::kOutOfMemory:
+      return "OutOfmemory";
+    case AdmissionFailure::kOutOfPods:
+      return "OutOfpods";
+    case AdmissionFailure::kPortsInUse:
+      return "NodePorts";
     default:
       return "UnexpectedAdmissionError";
   }
@@ -36,7 +44,12 @@ absl::string_view AdmissionMessage(AdmissionFailure failure) {
       "Allocate failed: no plugin is registered for the resource",
       "Allocate failed: too many of the devices are unhealthy",
       "Allocate failed: the plugin refuses requests for more than one shared device",
-      "Resources cannot be allocated with Topology locality"};
+      "Resources cannot be allocated with Topology locality",
+      "Node didn't have enough resource: cpu, taken by a pod of another scheduler",
+      "Node didn't have enough resource: memory, taken by a pod of another scheduler",
+      "Node didn't have enough resource: pods, taken by a pod of another scheduler",
+      "Allocate failed: a pod of another scheduler has taken the devices",
+      "Node's host ports are taken by a pod of another scheduler"};
   const auto i = static_cast<size_t>(failure);
   return kMessages[i <= kLastAdmissionFailure ? i : 0];
 }

@@ -73,9 +73,21 @@ enum class AdmissionFailure : uint32_t {
   kDeviceUnhealthy = 3,       // too few healthy devices
   kAllocateFailed = 4,        // the plugin refuses more than one replica
   kTopologyAffinity = 5,      // TopologyManager
+
+  // Conflicts: another scheduler's pod took what was there when this pod's scheduler looked. Such a
+  // pod is recorded as rejected without having been bound, because it never holds anything.
+  kOutOfCpu = 6,
+  kOutOfMemory = 7,
+  kOutOfPods = 8,     // pod slots
+  kOutOfDevices = 9,  // or another resource of the node
+  kPortsInUse = 10,   // host ports
 };
-inline constexpr uint32_t kLastAdmissionFailure = 5;
-// As in the pod's status.reason: "UnexpectedAdmissionError" or "TopologyAffinityError".
+inline constexpr uint32_t kLastDeviceFailure = 5;
+inline constexpr uint32_t kLastAdmissionFailure = 10;
+constexpr bool IsConflict(AdmissionFailure failure) {
+  return static_cast<uint32_t>(failure) > kLastDeviceFailure;
+}
+// As in the pod's status.reason: "UnexpectedAdmissionError", "TopologyAffinityError", "OutOfcpu".
 absl::string_view AdmissionReason(AdmissionFailure failure);
 // One sentence in the kubelet's terms.
 absl::string_view AdmissionMessage(AdmissionFailure failure);
@@ -114,6 +126,11 @@ struct Record {
   PodId preemptor = PodId();
   bool operator==(const Record&) const = default;
 };
+// True for a rejection by a conflict.
+constexpr bool IsConflict(const Record& record) {
+  return record.kind == RecordKind::kPodRejected &&
+         IsConflict(static_cast<AdmissionFailure>(record.detail & ~kGivenUp));
+}
 
 // Summaries of failed attempts: the number of nodes rejected for each reason. Interned, because a
 // waiting pod tends to fail repeatedly in the same way.

@@ -136,6 +136,9 @@ absl::StatusOr<std::string> HashInputs(proto::Scenario* s) {
   for (const proto::Quota& quota : s->quotas()) paths.push_back(quota.path());
   paths.push_back(s->cluster().mig().config_file());
   paths.push_back(s->scheduler().kube_config());
+  for (const proto::OtherScheduler& other : s->scheduler().others()) {
+    paths.push_back(other.kube_config());
+  }
   // A format or a table to generate from that is no file is a built-in one.
   for (const std::string& maybe :
        {trace->format(), s->cluster().format(), s->workload().generated().table()}) {

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,8 +83,11 @@ absl::Status ValidateOne(const std::string& path, ValidFiles* valid) {
     const bool placed = s.message().substr(0, name.size()) == name;
     return placed ? s : absl::InvalidArgumentError(absl::StrCat(name, ": ", s.message()));
   }
-  if (spec->scheduler.kube.has_value() && !spec->scheduler.kube->config.empty()) {
-    RETURN_IF_ERROR(ReadKubeConfigFile(spec->scheduler.kube->config).status());
+  if (const std::optional<KubeSchedulerSpec>& kube = spec->scheduler.kube; kube.has_value()) {
+    if (!kube->config.empty()) RETURN_IF_ERROR(ReadKubeConfigFile(kube->config).status());
+    for (const KubeSchedulerSpec::Other& other : kube->others) {
+      RETURN_IF_ERROR(ReadKubeConfigFile(other.config).status());
+    }
   }
   valid->Add(name, "scenario");
   return absl::OkStatus();

@@ -62,7 +62,7 @@ std::vector<FailureCount> FailuresOf(const Simulation& sim, const StartReport& r
   for (const auto& [reason, pods] : report.UnplacedByReason()) failures.push_back({reason, pods});
   if (sim.device_report() == nullptr) return failures;
   const size_t unplaced = failures.size();
-  for (uint32_t f = 1; f <= kLastAdmissionFailure; ++f) {
+  for (uint32_t f = 1; f <= kLastDeviceFailure; ++f) {
     const auto failure = static_cast<AdmissionFailure>(f);
     const int64_t times = sim.device_report()->admission_failures(failure);
     if (times == 0) continue;

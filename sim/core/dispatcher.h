@@ -24,6 +24,7 @@
 #include "sim/core/placer.h"
 #include "sim/core/profiles.h"
 #include "sim/core/quotas.h"
+#include "sim/core/room_check.h"
 
 namespace drasim {
 
@@ -36,8 +37,12 @@ struct DispatchParts {
   // The nominations that the placer's KubeCycle heeds; null: SchedulingCycle decides.
   Nominator* nominator = nullptr;
   SimDuration extender_latency;  // virtual time of each wait for extenders
-  Profile* profile = nullptr;
-  const Profiles* profiles = nullptr;  // null: `profile` alone, which is the first else
+  Profile* profile = nullptr;  // the first, or, of several schedulers, the first of this one
+  const Profiles* profiles = nullptr;  // of all schedulers; null: `profile` alone
+  // Others schedule, too: an attempt sees the cluster as it is when it begins, and its pod is bound
+  // that much later, if there is still room. Null: the only scheduler. Both with KubeCycle alone.
+  const RoomCheck* room = nullptr;
+  SimDuration decision_latency;
   const VerdictSummaryTable* summaries = nullptr;
   const Quotas* quotas = nullptr;
   JobControl* control = nullptr;

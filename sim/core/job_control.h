@@ -27,6 +27,10 @@ class JobControl {
   // The attempt is over, and its PostFilter has had its turn. `nominated`: the node on which it
   // makes room; invalid: none.
   virtual void EndFailedAttempt(const PlacementFailure&, NodeId /*nominated*/) {}
+  // The waiting job's pods were bound to `nodes`, one for each pod, but another scheduler's pods
+  // have taken the room there: the nodes turn them away. Its owner recreates them later, or gives
+  // them up.
+  virtual void TurnAway(JobId job, absl::Span<const NodeId> nodes, AdmissionFailure failure) = 0;
   // Gives the waiting job up.
   virtual void Drop(JobId job) = 0;
   // The running job ends its run, now or after the grace period, and waits again. A start in

@@ -57,6 +57,13 @@ void JobLifecycle::EndFailedAttempt(const Placer::Failure& failure, NodeId nomin
   run_->agent()->AttemptFailed({failure.pod, failure.why, nominated}, run_->now());
 }
 
+void JobLifecycle::TurnAway(JobId job, absl::Span<const NodeId> nodes, AdmissionFailure failure) {
+  pods_waiting_ -= run_->jobs().row(job).pods;
+  const JobAdmission answer = admission_.TurnAway(job, nodes, failure);
+  if (answer.given_up) return End(job, JobState::kFailed);
+  Recreate(job, answer.recreated_after);
+}
+
 void JobLifecycle::Drop(JobId job) {
   const JobRow& row = run_->jobs().row(job);
   run_->Cancel(&handles_[job.value()].deletion);

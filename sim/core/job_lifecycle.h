@@ -35,6 +35,7 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   void AttemptWaited(SimDuration wait) override { scheduling_->Occupy(wait); }
   void RecordFailure(JobId job, const Placer::Failure& failure) override;
   void EndFailedAttempt(const Placer::Failure& failure, NodeId nominated) override;
+  void TurnAway(JobId job, absl::Span<const NodeId> nodes, AdmissionFailure failure) override;
   void Drop(JobId job) override;
   void Evict(JobId job, EvictionCause cause, JobId preemptor) override;
   bool IsBeingEvicted(JobId job) const override { return handles_[job.value()].eviction != 0; }

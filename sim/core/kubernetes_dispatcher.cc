@@ -27,8 +27,8 @@ KubernetesDispatcher::KubernetesDispatcher(DispatchParts parts,
                                            const KubernetesQueueOptions& options, uint64_t seed)
     : parts_(parts),
       profiles_(parts.profiles == nullptr ? Profiles(parts.profile) : *parts.profiles),
-      // All profiles have the same order (kube-scheduler refuses others).
-      queue_(QueueSortOf(profiles_.first()), options),
+      // All profiles of a scheduler have the same order (kube-scheduler refuses others).
+      queue_(QueueSortOf(*parts.profile), options),
       registered_(profiles_.size()),
       offsets_(seed, "preemption/offset"),
       rejectors_(profiles_.size()) {
@@ -177,6 +177,8 @@ bool KubernetesDispatcher::Remove(JobId job) {
     --gated_jobs_;
   } else if (nominated != nominated_.end()) {
     nominated_.erase(nominated);
+  } else if (Decides() && decision_->job == job) {
+    decision_->cancelled = true;
   } else if (held_.erase(job) == 0) {
     found = queue_.Remove(parts_.jobs->row(job).first_pod);
   }
@@ -232,7 +234,8 @@ void KubernetesDispatcher::Return(JobId job, SummaryId why, Comeback comeback) {
 
 void KubernetesDispatcher::OnEvent(const ClusterChange& change) {
   room_made_ |= !nominated_.empty();
-  if (queue_.unschedulable() == 0) return;
+  const bool failing = Decides() && decision_->failure.has_value();
+  if (queue_.unschedulable() == 0 && !failing) return;
   const ClusterState& cluster = *parts_.cluster;
   const SimTime now = parts_.control->now();
   ClusterChange known = change;
@@ -246,19 +249,23 @@ void KubernetesDispatcher::OnEvent(const ClusterChange& change) {
       concerned_[p] |= static_cast<uint64_t>((registered_[p][i] & change.event) != 0) << i;
     }
   }
+  const auto helps = [&](ShapeId shape, uint64_t rejectors) {
+    if ((rejectors & kOtherPlugin) != 0) return true;
+    const PodContext pod = {shape, &cluster.shapes().row(shape), PodId(), now};
+    const size_t p = *profiles_.IndexOf(shape);
+    const std::vector<RequeuePlugin*>& requeues = profiles_.at(p).requeues();
+    for (uint64_t left = rejectors & concerned_[p]; left != 0; left &= left - 1) {
+      const auto i = static_cast<size_t>(std::countr_zero(left));
+      if (Requeues(*requeues[i], known, pod, cluster)) return true;
+    }
+    return false;
+  };
+  if (failing) {
+    decision_->moved_since |= helps(cluster.pod_shape_id(decision_->failure->pod),
+                                    RejectorsOf(decision_->attempt, decision_->job));
+  }
   queue_.OnEvent(
-      [&](ShapeId shape, uint64_t rejectors) {
-        if ((rejectors & kOtherPlugin) != 0) return true;
-        const PodContext pod = {shape, &cluster.shapes().row(shape), PodId(), now};
-        const size_t p = *profiles_.IndexOf(shape);
-        const std::vector<RequeuePlugin*>& requeues = profiles_.at(p).requeues();
-        for (uint64_t left = rejectors & concerned_[p]; left != 0; left &= left - 1) {
-          const auto i = static_cast<size_t>(std::countr_zero(left));
-          if (Requeues(*requeues[i], known, pod, cluster)) return true;
-        }
-        return false;
-      },
-      [&](PodId pod) { return SkipsBackoff(change.event, pod); }, now);
+      helps, [&](PodId pod) { return SkipsBackoff(change.event, pod); }, now);
 }
 
 // A gang depends on more than its first pod.
@@ -280,6 +287,7 @@ void KubernetesDispatcher::Dispatch() {
 }
 
 void KubernetesDispatcher::Attempt(const QueuedPod& pod) {
+  if (parts_.room != nullptr) return Decide(pod);
   const JobId job = parts_.jobs->job_of(pod.pod);
   const auto failure = parts_.placer->Place(job, parts_.control->now());
   if (const int64_t waits = parts_.placer->extender_waits(); waits > 0) {
@@ -291,7 +299,11 @@ void KubernetesDispatcher::Attempt(const QueuedPod& pod) {
     return parts_.control->StartPlaced(job);
   }
   parts_.control->RecordFailure(job, *failure);
-  if (parts_.nominator != nullptr) return EndKubeAttempt(pod, job, *failure);
+  if (parts_.nominator != nullptr) {
+    // A copy, because evictions may lead to other attempts.
+    const AttemptResult attempt = parts_.placer->kube_attempt();
+    return EndKubeAttempt(pod, job, *failure, attempt, /*moved_since=*/false);
+  }
   if (!parts_.profile->post_filters().empty() && RunPostFilter(pod, job, *failure)) return;
   GiveBack(pod, *failure, false);
   parts_.control->EndFailedAttempt(*failure, NodeId());
@@ -351,18 +363,95 @@ bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
   return false;
 }
 
-void KubernetesDispatcher::EndKubeAttempt(const QueuedPod& pod, JobId job,
-                                          const Placer::Failure& failure) {
-  // A copy, because evictions may lead to other attempts.
-  const AttemptResult attempt = parts_.placer->kube_attempt();
-  const bool error = attempt.outcome == AttemptResult::Outcome::kError;
-  const bool gang = parts_.jobs->row(job).pods > 1;
-  uint64_t rejectors = attempt.rejectors;
+// --- Several schedulers ---
+
+void KubernetesDispatcher::Decide(const QueuedPod& pod) {
+  const SimTime now = parts_.control->now();
+  Decision decision;
+  decision.pod = pod;
+  decision.job = parts_.jobs->job_of(pod.pod);
+  decision.due = now + parts_.decision_latency;
+  const JobRow& row = parts_.jobs->row(decision.job);
+  // Nobody sees the choice before it is bound.
+  parts_.cluster->BeginWhatIf();
+  decision.failure = parts_.placer->Place(decision.job, now);
+  for (uint32_t i = 0; i < row.pods && !decision.failure.has_value(); ++i) {
+    decision.nodes.push_back(parts_.cluster->pod_node(PodId(row.first_pod.value() + i)));
+  }
+  parts_.cluster->Rollback();
+  decision.attempt = parts_.placer->kube_attempt();
+  for (const PodId victim : decision.attempt.post_filter.victims) {
+    decision.victim_runs.push_back(parts_.jobs->row(parts_.jobs->job_of(victim)).runs);
+  }
+  decision_ = std::move(decision);
+  if (parts_.decision_latency <= SimDuration()) CarryOut();
+}
+
+void KubernetesDispatcher::CarryOut() {
+  Decision decision = *std::move(decision_);
+  decision_.reset();
+  ++counts_.attempts;
+  if (decision.cancelled) return;
+  if (!decision.failure.has_value()) return BindDecided(decision);
+  std::vector<PodId> there;
+  const std::vector<PodId>& victims = decision.attempt.post_filter.victims;
+  for (size_t i = 0; i < victims.size(); ++i) {
+    const JobRow& row = parts_.jobs->row(parts_.jobs->job_of(victims[i]));
+    const bool runs = row.state == JobState::kRunning || row.state == JobState::kStarting;
+    if (runs && row.runs == decision.victim_runs[i]) there.push_back(victims[i]);
+  }
+  decision.attempt.post_filter.victims = std::move(there);
+  parts_.control->RecordFailure(decision.job, *decision.failure);
+  EndKubeAttempt(decision.pod, decision.job, *decision.failure, decision.attempt,
+                 decision.moved_since);
+}
+
+void KubernetesDispatcher::BindDecided(const Decision& decision) {
+  ClusterState& cluster = *parts_.cluster;
+  const JobId job = decision.job;
+  const PodId first = parts_.jobs->row(job).first_pod;
+  const bool lost = std::any_of(decision.nodes.begin(), decision.nodes.end(),
+                                [&](NodeId node) { return !cluster.node(node).available; });
+  if (lost) {
+    const Placer::Failure failure = parts_.placer->WithoutVerdict(first);
+    parts_.control->RecordFailure(job, failure);
+    queue_.Return(decision.pod, cluster.pod_shape_id(first), 0, false, parts_.control->now());
+    return parts_.control->EndFailedAttempt(failure, NodeId());
+  }
+  AdmissionFailure conflict = AdmissionFailure::kNone;
+  cluster.BeginWhatIf();
+  for (size_t i = 0; i < decision.nodes.size(); ++i) {
+    const PodContext pod = ContextOf(PodId(first.value() + i));
+    conflict = parts_.room->Ask(pod, *profiles_.Of(pod.shape_id), cluster, decision.nodes[i]);
+    if (conflict != AdmissionFailure::kNone) break;
+    parts_.placer->AssumeOn(pod, decision.nodes[i]);
+  }
+  CountNeed(job, -1);
+  ClearNomination(job);
+  if (conflict == AdmissionFailure::kNone) {
+    cluster.KeepWhatIf();
+    ++counts_.placed;
+    return parts_.control->StartPlaced(job);
+  }
+  cluster.Rollback();
+  ++counts_.conflicts;
+  parts_.control->TurnAway(job, decision.nodes, conflict);
+}
+
+uint64_t KubernetesDispatcher::RejectorsOf(const AttemptResult& attempt, JobId job) const {
   // An event for any pod of a gang may help; and any event after extenders rejected nodes, or if
   // there were none at all.
-  if (gang || rejectors == 0 || attempt.by_extender) rejectors = kOtherPlugin;
-  queue_.Return(pod, parts_.cluster->pod_shape_id(failure.pod), error ? 0 : rejectors,
-                /*moved_since=*/false, parts_.control->now());
+  const bool gang = parts_.jobs->row(job).pods > 1;
+  if (gang || attempt.rejectors == 0 || attempt.by_extender) return kOtherPlugin;
+  return attempt.rejectors;
+}
+
+void KubernetesDispatcher::EndKubeAttempt(const QueuedPod& pod, JobId job,
+                                          const Placer::Failure& failure,
+                                          const AttemptResult& attempt, bool moved_since) {
+  const bool error = attempt.outcome == AttemptResult::Outcome::kError;
+  queue_.Return(pod, parts_.cluster->pod_shape_id(failure.pod),
+                error ? 0 : RejectorsOf(attempt, job), moved_since, parts_.control->now());
   const PostFilterResult& result = attempt.post_filter;
   if (result.code != StepCode::kSuccess || !result.nominated.valid()) {
     if (error || !result.keeps_nomination) ClearNomination(job);
@@ -412,6 +501,8 @@ std::optional<SimTime> KubernetesDispatcher::NextTimer() {
     const SimTime flush = queue_.NextFlushTick(now);
     next = next.has_value() ? std::min(*next, flush) : flush;
   }
+  if (decision_.has_value())
+    next = next.has_value() ? std::min(*next, decision_->due) : decision_->due;
   for (const Nomination& n : nominated_) {
     if (n.not_before <= now) continue;
     next = next.has_value() ? std::min(*next, n.not_before) : n.not_before;
@@ -421,6 +512,7 @@ std::optional<SimTime> KubernetesDispatcher::NextTimer() {
 
 void KubernetesDispatcher::OnTimer() {
   const SimTime now = parts_.control->now();
+  if (decision_.has_value() && decision_->due <= now) CarryOut();
   room_made_ |= !nominated_.empty();
   if (now.ns() % kSecondNs == 0) queue_.FlushBackoff(now);
   if (now.ns() % (30 * kSecondNs) == 0) queue_.FlushUnschedulable(now);
@@ -459,6 +551,98 @@ void KubernetesDispatcher::Save(StateWriter& out) const {
     out.I64(need);
     out.I64(jobs);
   }
+  if (parts_.room != nullptr) SaveDecision(out);
+}
+
+void KubernetesDispatcher::SaveDecision(StateWriter& out) const {
+  out.U64(counts_.attempts);
+  out.U64(counts_.placed);
+  out.U64(counts_.conflicts);
+  out.Bool(decision_.has_value());
+  if (!decision_.has_value()) return;
+  const Decision& d = *decision_;
+  const auto put_pods = [&out](const std::vector<PodId>& pods) {
+    out.U64(pods.size());
+    for (const PodId pod : pods) out.U64(pod.value());
+  };
+  out.U64(d.pod.pod.value());
+  out.I64(d.pod.priority);
+  out.I64(d.pod.queued_at.ns());
+  out.U64(d.pod.sequence);
+  out.I64(d.due.ns());
+  out.Bool(d.cancelled);
+  out.Bool(d.moved_since);
+  out.U64(d.nodes.size());
+  for (const NodeId node : d.nodes) out.U64(node.value());
+  out.Bool(d.failure.has_value());
+  if (!d.failure.has_value()) return;
+  out.U64(d.failure->pod.value());
+  out.U64(d.failure->why.value());
+  out.Bool(d.attempt.outcome == AttemptResult::Outcome::kError);
+  out.U64(d.attempt.rejectors);
+  const PostFilterResult& post = d.attempt.post_filter;
+  out.U64(static_cast<uint64_t>(post.code));
+  out.Bool(post.keeps_nomination);
+  out.U64(post.nominated.value());
+  put_pods(post.victims);
+  put_pods(post.cleared_nominations);
+  for (const uint32_t runs : d.victim_runs) out.U64(runs);
+}
+
+// Summaries are loaded later, so the number of one is not checked.
+void KubernetesDispatcher::LoadDecision(StateReader& in) {
+  counts_.attempts = in.U64();
+  counts_.placed = in.U64();
+  counts_.conflicts = in.U64();
+  if (!in.Bool()) return;
+  Decision d;
+  const auto pod_of = [&in, this] {
+    const PodId pod(static_cast<size_t>(in.U64()));
+    if (pod.value() >= parts_.cluster->pod_count()) in.Fail("a pod of an attempt does not exist");
+    return pod;
+  };
+  const auto get_pods = [&](std::vector<PodId>* pods) {
+    const size_t n = in.Count();
+    for (size_t i = 0; i < n && in.status().ok(); ++i) pods->push_back(pod_of());
+  };
+  d.pod.pod = pod_of();
+  d.pod.priority = static_cast<int32_t>(in.I64());
+  d.pod.queued_at = SimTime(in.I64());
+  d.pod.sequence = in.U64();
+  d.due = SimTime(in.I64());
+  d.cancelled = in.Bool();
+  d.moved_since = in.Bool();
+  const size_t nodes = in.Count();
+  for (size_t i = 0; i < nodes && in.status().ok(); ++i) {
+    d.nodes.emplace_back(static_cast<size_t>(in.U64()));
+    if (d.nodes.back().value() >= parts_.cluster->node_count()) {
+      in.Fail("a node of an attempt does not exist");
+    }
+  }
+  const bool failed = in.Bool();
+  if (failed) {
+    Placer::Failure& failure = d.failure.emplace();
+    failure.pod = pod_of();
+    failure.why = SummaryId(static_cast<size_t>(in.U64()));
+    if (in.Bool()) d.attempt.outcome = AttemptResult::Outcome::kError;
+    d.attempt.rejectors = in.U64();
+    PostFilterResult& post = d.attempt.post_filter;
+    post.code = static_cast<StepCode>(in.U64());
+    post.keeps_nomination = in.Bool();
+    post.nominated = NodeId(static_cast<uint32_t>(in.U64()));
+    get_pods(&post.victims);
+    get_pods(&post.cleared_nominations);
+    for (size_t i = 0; i < post.victims.size(); ++i) {
+      d.victim_runs.push_back(static_cast<uint32_t>(in.U64()));
+    }
+  }
+  if (!in.status().ok()) return;
+  d.job = parts_.jobs->job_of(d.pod.pod);
+  if (!failed && !d.cancelled && d.nodes.size() != parts_.jobs->row(d.job).pods) {
+    return in.Fail("an attempt has a node too many or too few");
+  }
+  if (d.failure.has_value()) d.failure->first_pod = parts_.jobs->row(d.job).first_pod;
+  decision_ = std::move(d);
 }
 
 absl::Status KubernetesDispatcher::Load(StateReader& in) {
@@ -508,6 +692,7 @@ absl::Status KubernetesDispatcher::Load(StateReader& in) {
     const int64_t need = in.I64();
     needs_[need] = in.I64();
   }
+  if (parts_.room != nullptr) LoadDecision(in);
   return in.status();
 }
 

@@ -20,11 +20,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "model/random.h"
+#include "sim/core/attempt_result.h"
 #include "sim/core/dispatcher.h"
 #include "sim/core/kubernetes_queue.h"
 #include "sim/core/profiles.h"
@@ -33,6 +36,13 @@ namespace drasim {
 
 class KubernetesDispatcher : public Dispatcher {
  public:
+  // Of a scheduler that shares the cluster with others (DispatchParts::room).
+  struct Counts {
+    uint64_t attempts = 0;   // that have ended
+    uint64_t placed = 0;     // with a binding that the node admitted
+    uint64_t conflicts = 0;  // with one that it turned away: another scheduler had been faster
+  };
+
   // `seed` is for the random offset at which preemption begins to look at nodes.
   KubernetesDispatcher(DispatchParts parts, const KubernetesQueueOptions& options, uint64_t seed);
 
@@ -44,16 +54,23 @@ class KubernetesDispatcher : public Dispatcher {
   void OnEnd(JobId job) override;
   void Recheck(JobId job) override;
   void Wake(JobId job, bool at_once) override;
-  bool Ready() const override { return queue_.CanPop() || room_made_; }
+  bool Ready() const override { return !decision_.has_value() && (queue_.CanPop() || room_made_); }
   void Dispatch() override;
   std::optional<SimTime> NextTimer() override;
   void OnTimer() override;
-  bool TimerMayHelp() const override { return queue_.backoff() > 0 || !nominated_.empty(); }
+  bool TimerMayHelp() const override {
+    return queue_.backoff() > 0 || !nominated_.empty() || decision_.has_value();
+  }
   size_t waiting() const override {
     return in_line() + queue_.gated() + gated_jobs_ + held_.size();
   }
-  size_t in_line() const override { return queue_.waiting() - queue_.gated() + nominated_.size(); }
+  size_t in_line() const override {
+    return queue_.waiting() - queue_.gated() + nominated_.size() + (Decides() ? 1 : 0);
+  }
   int64_t SmallestNeedMilli() const override;
+  const Counts& counts() const { return counts_; }
+  // The first profile's.
+  const std::string& scheduler_name() const { return parts_.profile->scheduler_name(); }
   void Save(StateWriter& out) const override;
   absl::Status Load(StateReader& in) override;
 
@@ -66,6 +83,26 @@ class KubernetesDispatcher : public Dispatcher {
     SimTime not_before;          // when the plugin's intents have been carried out
   };
 
+  // An attempt in progress, with DispatchParts::room: what it has found, in its view.
+  struct Decision {
+    QueuedPod pod;
+    JobId job;
+    SimTime due;
+    bool cancelled = false;    // the job has been deleted, or begun to wait anew
+    bool moved_since = false;  // a failure: an event that may help came since
+    std::optional<Placer::Failure> failure;
+    std::vector<NodeId> nodes;  // of the job's pods; without a failure
+    AttemptResult attempt;
+    std::vector<uint32_t> victim_runs;  // beside its victims
+  };
+
+  bool Decides() const { return decision_.has_value() && !decision_->cancelled; }
+  void Decide(const QueuedPod& pod);
+  void CarryOut();
+  void BindDecided(const Decision& decision);
+  uint64_t RejectorsOf(const AttemptResult& attempt, JobId job) const;
+  void SaveDecision(StateWriter& out) const;
+  void LoadDecision(StateReader& in);
   void Enqueue(JobId job);
   bool PassesPreEnqueue(JobId job);
   bool SkipsBackoff(ClusterEvent event, PodId pod);
@@ -75,7 +112,8 @@ class KubernetesDispatcher : public Dispatcher {
   // True when a plugin did something for the job.
   bool RunPostFilter(const QueuedPod& pod, JobId job, const Placer::Failure& failure);
   // The end of a failed attempt of KubeCycle, which has asked PostFilter already.
-  void EndKubeAttempt(const QueuedPod& pod, JobId job, const Placer::Failure& failure);
+  void EndKubeAttempt(const QueuedPod& pod, JobId job, const Placer::Failure& failure,
+                      const AttemptResult& attempt, bool moved_since);
   void ClearNomination(JobId job);
   bool TryNominated();
   bool IsGone(JobId victim, uint32_t runs) const;
@@ -101,6 +139,8 @@ class KubernetesDispatcher : public Dispatcher {
   std::vector<ResourceAmounts> admitted_;  // by tenant: what its created pods ask for
   std::vector<bool> is_admitted_;          // by job
   std::vector<Nomination> nominated_;
+  std::optional<Decision> decision_;
+  Counts counts_;
   bool room_made_ = false;                   // a nominated job's victims may be gone
   absl::btree_map<int64_t, int64_t> needs_;  // GPU milli of waiting jobs -> how many
 };

@@ -181,8 +181,7 @@ std::optional<Placer::Failure> Placer::PlaceByKube(const PodContext& pod) {
   }
   cycle_->CountDecision();
   Profile& profile = profiles_->at(*index);
-  kube_attempt_ =
-      kube_[*index]->Schedule(&profile, pod, wants_message_, /*detail=*/nullptr);
+  kube_attempt_ = kube_[*index]->Schedule(&profile, pod, wants_message_, /*detail=*/nullptr);
   extender_waits_ += kube_attempt_.extender_waits;
   if (kube_attempt_.outcome != AttemptResult::Outcome::kFound) {
     for (const auto& [reason, nodes] : kube_attempt_.rejected) {
@@ -191,7 +190,19 @@ std::optional<Placer::Failure> Placer::PlaceByKube(const PodContext& pod) {
     return Failure{pod.pod, PodId(), summaries_->Intern(why), false, false};
   }
   if (only_asks_) return std::nullopt;
-  const NodeId node = kube_attempt_.node;
+  AssumeOn(pod, kube_attempt_.node);
+  return std::nullopt;
+}
+
+Placer::Failure Placer::WithoutVerdict(PodId pod) {
+  VerdictSummaryTable::Row why;
+  why.nodes = static_cast<uint32_t>(cluster_->available_nodes());
+  return Failure{pod, jobs_->row(jobs_->job_of(pod)).first_pod, summaries_->Intern(why), false,
+                 false};
+}
+
+void Placer::AssumeOn(const PodContext& pod, NodeId node) {
+  const Profile& profile = ProfileOf(pod.shape_id);
   DeviceSet devices;
   DeviceGrants grants;
   if (pod.shape->request.gpu_count > 0) {
@@ -205,7 +216,6 @@ std::optional<Placer::Failure> Placer::PlaceByKube(const PodContext& pod) {
     devices = DevicesOf(grants);
   }
   cluster_->Assume(pod.pod, node, devices, grants);
-  return std::nullopt;
 }
 
 // Counts the nodes of the shape's verdicts and of the plugins that restrict only this pod.

@@ -53,6 +53,10 @@ class Placer {
   // place of `cycles`; one without a profile is rejected by all nodes. The placer's own profile is
   // the first. All must outlive it.
   void set_kube(std::vector<KubeCycle*> cycles, Profiles* profiles);
+  // With set_kube: assumes the waiting pod on the node, which has room for it, and chooses devices.
+  void AssumeOn(const PodContext& pod, NodeId node);
+  // A failure without a verdict of any node.
+  Failure WithoutVerdict(PodId pod);
   // The last attempt of Place, with set_kube: of the pod that failed, if one did.
   const AttemptResult& kube_attempt() const { return kube_attempt_; }
   // How often the last Place waited for extenders, with all its pods.

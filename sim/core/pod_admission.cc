@@ -38,9 +38,7 @@ JobAdmission PodAdmission::Admit(JobId job, uint32_t* pods_starting) {
   return all;
 }
 
-JobAdmission PodAdmission::Reject(JobId job, PodId pod, uint32_t admitted,
-                                  AdmissionFailure failure) {
-  ClusterState& cluster = run_->cluster();
+JobAdmission PodAdmission::AnswerOfOwner(JobId job) {
   JobRow& row = run_->jobs().mutable_row(job);
   const OwnerOptions& owner = run_->options().owner;
   ++row.admission_failures;
@@ -50,6 +48,23 @@ JobAdmission PodAdmission::Reject(JobId job, PodId pod, uint32_t admitted,
       !run_->is_replay() || owner.kind == OwnerOptions::Kind::kNone ||
       row.admission_failures > kMostRecreations ||
       (owner.kind == OwnerOptions::Kind::kJob && row.admission_failures > owner.backoff_limit);
+  // Never at once: the scheduler may be in the middle of a pass, and time has to go on.
+  result.recreated_after = kShortestRecreation;
+  if (owner.kind == OwnerOptions::Kind::kJob) {
+    SimDuration delay = owner.backoff;
+    for (uint32_t n = 1; n < row.admission_failures && delay < owner.max_backoff; ++n) {
+      delay = delay + delay;
+    }
+    result.recreated_after = std::max(std::min(delay, owner.max_backoff), kShortestRecreation);
+  }
+  return result;
+}
+
+JobAdmission PodAdmission::Reject(JobId job, PodId pod, uint32_t admitted,
+                                  AdmissionFailure failure) {
+  ClusterState& cluster = run_->cluster();
+  JobAdmission result = AnswerOfOwner(job);
+  const JobRow& row = run_->jobs().row(job);
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId each = RunContext::PodOf(row, i);
     const NodeId node = cluster.pod_node(each);
@@ -69,14 +84,20 @@ JobAdmission PodAdmission::Reject(JobId job, PodId pod, uint32_t admitted,
                  devices, static_cast<uint32_t>(EvictionCause::kTurnedAway));
     }
   }
-  // Never at once: the scheduler may be in the middle of a pass, and time has to go on.
-  result.recreated_after = kShortestRecreation;
-  if (owner.kind == OwnerOptions::Kind::kJob) {
-    SimDuration delay = owner.backoff;
-    for (uint32_t n = 1; n < row.admission_failures && delay < owner.max_backoff; ++n) {
-      delay = delay + delay;
-    }
-    result.recreated_after = std::max(std::min(delay, owner.max_backoff), kShortestRecreation);
+  return result;
+}
+
+JobAdmission PodAdmission::TurnAway(JobId job, absl::Span<const NodeId> nodes,
+                                    AdmissionFailure failure) {
+  JobAdmission result = AnswerOfOwner(job);
+  const JobRow& row = run_->jobs().row(job);
+  // Pods without a controller are not replaced.
+  result.given_up |= !row.recreated;
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    const PodId pod = RunContext::PodOf(row, i);
+    if (result.given_up) run_->cluster().Fail(pod);
+    run_->Emit(RecordKind::kPodRejected, pod, nodes[i], DeviceSet(),
+               static_cast<uint32_t>(failure) | (result.given_up ? kGivenUp : 0));
   }
   return result;
 }

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "model/ids.h"
+#include "model/record.h"
 #include "model/time.h"
 #include "sim/core/node_agent.h"
 #include "sim/core/run_context.h"
@@ -23,7 +25,7 @@ struct JobAdmission {
 
 class PodAdmission {
  public:
-  // `run` has a node agent; it must outlive the admission.
+  // `run` must outlive the admission, and has a node agent for Admit.
   explicit PodAdmission(RunContext* run) : run_(run) {}
 
   // Asks the agent for each pod of the job in turn. When one is rejected, the earlier ones are
@@ -31,9 +33,16 @@ class PodAdmission {
   // only with a later signal of the agent.
   JobAdmission Admit(JobId job, uint32_t* pods_starting);
 
+  // Rejects the waiting job: its pods were bound to `nodes` (one for each pod) where another
+  // scheduler's pods have taken the room, so they never hold anything. A gang fails as a whole.
+  // Needs no node agent.
+  JobAdmission TurnAway(JobId job, absl::Span<const NodeId> nodes, AdmissionFailure failure);
+
  private:
   // `admitted` pods of the job, those before `pod`, were admitted.
   JobAdmission Reject(JobId job, PodId pod, uint32_t admitted, AdmissionFailure failure);
+  // Counts one more rejection of the job: whether its owner makes new pods, and when.
+  JobAdmission AnswerOfOwner(JobId job);
 
   RunContext* run_;
 };

@@ -330,6 +330,7 @@ void DeviceReport::Advance(SimTime to) {
 
 void DeviceReport::OnRecord(const Record& record, const ClusterState& cluster) {
   Advance(record.time);
+  if (IsConflict(record)) return;  // the pod has held nothing
   if (record.pod.valid()) {
     const size_t pod = record.pod.value();
     if (accepted_.size() <= pod) accepted_.resize(cluster.pod_count());
@@ -350,7 +351,7 @@ void DeviceReport::OnRecord(const Record& record, const ClusterState& cluster) {
   }
   if (record.kind == RecordKind::kPodRejected) {
     const uint32_t failure = record.detail & ~kGivenUp;
-    DRASIM_CHECK_LE(failure, kLastAdmissionFailure);
+    DRASIM_CHECK_LE(failure, kLastDeviceFailure);
     ++failures_[failure];
   }
   if (record.node.valid()) Update(record.node);

@@ -101,7 +101,7 @@ class DeviceReport : public RecordSink {
   int64_t smallest_memory_bytes_ = 0;
   std::vector<DeviceAmounts> of_node_;
   DeviceAmounts sums_;
-  std::array<int64_t, kLastAdmissionFailure + 1> failures_{};
+  std::array<int64_t, kLastDeviceFailure + 1> failures_{};
   std::vector<bool> accepted_;  // by pod
   int64_t accepted_milli_ = 0;
   int64_t arrived_milli_ = 0;

@@ -447,7 +447,10 @@ absl::Status LedgerReader::ChangeLayouts(const Record& record) {
 // A pod was rejected by its node, or got devices there.
 absl::Status LedgerReader::ApplyAdmission(const Record& record) {
   const PodId pod = record.pod;
-  if (cluster_->pod_phase(pod) != PodPhase::kBound || cluster_->pod_node(pod) != record.node) {
+  const bool conflict = IsConflict(record);
+  if (conflict ? cluster_->pod_phase(pod) != PodPhase::kPending
+               : cluster_->pod_phase(pod) != PodPhase::kBound ||
+                     cluster_->pod_node(pod) != record.node) {
     return Damaged("a pod is admitted where it is not");
   }
   if (record.kind == RecordKind::kPodRejected) {
@@ -457,7 +460,7 @@ absl::Status LedgerReader::ApplyAdmission(const Record& record) {
     }
     if ((record.detail & kGivenUp) != 0) {
       cluster_->Fail(pod);
-    } else {
+    } else if (!conflict) {
       cluster_->Evict(pod);
     }
     return absl::OkStatus();

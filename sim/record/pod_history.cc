@@ -41,12 +41,15 @@ void PodCourse::OnRecord(const Record& record, SimTime time, PodPhase before) {
       return;
     case RecordKind::kPodRejected:
       // A pod that its node turns away has not started there.
-      if (started && first_start == running_since) {
+      if (IsConflict(record)) {
+        Answer(FirstAnswer::kTurnedAway, time);
+      } else if (started && first_start == running_since) {
         started = false;
         first_start = SimTime();
         first_node = NodeId();
       }
-      if (first_answer == FirstAnswer::kBound && first_answer_at == running_since) {
+      if (!IsConflict(record) && first_answer == FirstAnswer::kBound &&
+          first_answer_at == running_since) {
         first_answer = FirstAnswer::kTurnedAway;
       }
       rejected = static_cast<AdmissionFailure>(record.detail & ~kGivenUp);

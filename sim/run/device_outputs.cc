@@ -18,7 +18,7 @@ constexpr std::pair<const char*, AdmissionFailure> kFailures[] = {
     {"device_unhealthy", AdmissionFailure::kDeviceUnhealthy},
     {"allocate_failed", AdmissionFailure::kAllocateFailed},
     {"topology_affinity", AdmissionFailure::kTopologyAffinity}};
-static_assert(std::size(kFailures) == kLastAdmissionFailure);
+static_assert(std::size(kFailures) == kLastDeviceFailure);
 
 double Percent(double part, int64_t whole) {
   return whole > 0 ? 100 * part / static_cast<double>(whole) : 0;

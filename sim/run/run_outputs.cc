@@ -114,6 +114,31 @@ void WriteAmounts(const Sample& m, JsonWriter& j) {
   j.EndObject();
 }
 
+void WriteSchedulers(const Simulation& sim, JsonWriter& j) {
+  const SharedClusterDispatcher& schedulers = *sim.schedulers();
+  j.Key("schedulers").BeginArray();
+  for (size_t i = 0; i < schedulers.size(); ++i) {
+    const KubernetesDispatcher::Counts& counts = schedulers.scheduler(i).counts();
+    j.BeginObject();
+    j.Key("name").String(schedulers.scheduler(i).scheduler_name());
+    j.Key("attempts").Uint(counts.attempts);
+    j.Key("placed").Uint(counts.placed);
+    j.Key("conflicts").Uint(counts.conflicts);
+    j.EndObject();
+  }
+  j.EndArray();
+}
+
+void AddSchedulerRows(const Simulation& sim, TextTable* table) {
+  const SharedClusterDispatcher& schedulers = *sim.schedulers();
+  for (size_t i = 0; i < schedulers.size(); ++i) {
+    const KubernetesDispatcher::Counts& counts = schedulers.scheduler(i).counts();
+    table->AddRow({absl::StrCat("conflicts of ", schedulers.scheduler(i).scheduler_name()),
+                   absl::StrCat(counts.conflicts),
+                   absl::StrCat(counts.attempts, " attempts, ", counts.placed, " placed")});
+  }
+}
+
 std::string TimeseriesHeader() {
   std::string header =
       "time_seconds,pods_arrived,pods_scheduled,pods_dropped,pods_finished,gpu_arrived_milli,gpu_"
@@ -193,6 +218,7 @@ std::string SummaryJson(const Simulation& sim) {
     j.Key("deleted").Int(m.pods_deleted);
   }
   j.EndObject();
+  if (sim.schedulers() != nullptr) WriteSchedulers(sim, j);
   if (IsReplay(sim)) {
     j.Key("never_fitting_jobs").Uint(sim.engine().never_fitting());
     sim.MakeJobReport().WriteJson(j);
@@ -279,6 +305,7 @@ std::string SummaryTable(const Simulation& sim) {
   if (IsReplay(sim)) {
     const JobReport report = sim.MakeJobReport();
     AddReplayRows(sim, report.figures(), &table);
+    if (sim.schedulers() != nullptr) AddSchedulerRows(sim, &table);
     if (sim.device_report() != nullptr) AddDeviceRows(sim, &table);
     if (sim.control_plane() != nullptr) AddDraRows(sim, &table);
     return absl::StrCat(table.Render(false), report.JobsTable(), "fingerprint ",

@@ -17,6 +17,7 @@
 #include "model/check.h"
 #include "model/key_error.h"
 #include "model/number_text.h"
+#include "model/random.h"
 #include "model/status_macros.h"
 #include "model/text/shown_text.h"
 #include "policies/framework/plugin_args.h"
@@ -105,23 +106,107 @@ absl::Status Simulation::ReadKubeScheduler() {
                     "the nodes that have such scores");
   }
   if (!config.extenders.empty()) {
-    extenders_ = std::make_unique<RunExtenders>(std::move(config.extenders));
+    if (!scheduler.kube->others.empty()) {
+      return KeyError("scheduler.kube_config",
+                      "found extenders, expected none beside scheduler.others");
+    }
+    extenders_ = std::make_unique<RunExtenders>(std::exchange(config.extenders, {}));
+  }
+  RETURN_IF_ERROR(KeepKubeConfig("scheduler.kube_config", 0, std::move(config)));
+  for (const KubeSchedulerSpec::Other& given : scheduler.kube->others) {
+    ASSIGN_OR_RETURN(config, ReadKubeConfigFile(given.config));
+    auto other = std::make_unique<OtherScheduler>();
+    other->queue = scheduler.kubernetes;
+    other->queue.initial_backoff = config.initial_backoff;
+    other->queue.max_backoff = config.max_backoff;
+    other->latency = given.latency.value_or(spec_.engine.attempt_latency);
+    const std::string key = absl::StrCat("scheduler.others.", others_.size(), ".kube_config");
+    others_.push_back(std::move(other));
+    RETURN_IF_ERROR(KeepKubeConfig(key, others_.size(), std::move(config)));
+  }
+  return absl::OkStatus();
+}
+
+// Takes the profiles of scheduler number `scheduler`.
+absl::Status Simulation::KeepKubeConfig(const std::string& key, size_t scheduler,
+                                        KubeConfig config) {
+  if (!config.extenders.empty()) {
+    return KeyError(key, "found extenders, expected none beside scheduler.others");
   }
   if (!config.without_effect.empty()) {
-    warnings_.push_back(absl::StrCat("scheduler.kube_config: without effect in a simulation: ",
-                                     absl::StrJoin(config.without_effect, ", ")));
+    warnings_.push_back(absl::StrCat(
+        key, ": without effect in a simulation: ", absl::StrJoin(config.without_effect, ", ")));
   }
   for (ProfileSpec& profile : config.profiles) {
-    if (scheduler.preemption != PreemptionMode::kPriority) profile.post_filter.clear();
-    if (scheduler.kube->two_terms) {
+    for (const ProfileSpec& known : kube_profiles_) {
+      if (known.scheduler_name != profile.scheduler_name) continue;
+      return KeyError(key, absl::StrCat("found the profile '", profile.scheduler_name,
+                                        "', which another scheduler has, expected names of its "
+                                        "own: pods choose by them"));
+    }
+    if (spec_.scheduler.preemption != PreemptionMode::kPriority) profile.post_filter.clear();
+    if (spec_.scheduler.kube->two_terms) {
       PluginArgs& args = profile.args["NodeResourcesBalancedAllocation"];
       auto balanced = ArgsOr<BalancedAllocationArgs>(args);
       balanced.two_terms = true;
       args = std::move(balanced);
     }
     kube_profiles_.push_back(std::move(profile));
+    scheduler_of_profile_.push_back(scheduler);
   }
   return absl::OkStatus();
+}
+
+// The cycles, views and checks of the schedulers beside the first.
+absl::Status Simulation::MakeOtherSchedulers(const PolicyContext& context) {
+  if (others_.empty()) return absl::OkStatus();
+  std::vector<std::unique_ptr<Plugin>> filters;
+  std::vector<absl::string_view> names = {"NodeResourcesFit", "GpuShareFit", "NodePorts"};
+  if (context.mig) names.push_back("MigFit");
+  for (const absl::string_view name : names) {
+    ASSIGN_OR_RETURN(std::unique_ptr<Plugin> plugin, BuiltinRegistry().MakePlugin(name, context));
+    filters.push_back(std::move(plugin));
+  }
+  room_ = std::make_unique<RoomCheck>(std::move(filters));
+  KubeCycleOptions options;
+  options.ties = spec_.scheduler.kube->ties;
+  options.use_cache = spec_.scheduler.cache;
+  for (size_t i = 0; i < others_.size(); ++i) {
+    Random seeds(spec_.seed, absl::StrCat("scheduler ", i + 1));
+    others_[i]->cycle =
+        std::make_unique<KubeCycle>(cluster_.get(), &others_[i]->nominator, options, seeds.U64());
+  }
+  return absl::OkStatus();
+}
+
+// By profile.
+std::vector<KubeCycle*> Simulation::KubeCycles() const {
+  std::vector<KubeCycle*> cycles;
+  for (const size_t scheduler : scheduler_of_profile_) {
+    cycles.push_back(scheduler == 0 ? kube_cycle_.get() : others_[scheduler - 1]->cycle.get());
+  }
+  return cycles;
+}
+
+std::unique_ptr<Dispatcher> Simulation::ShareCluster(DispatchParts parts) {
+  std::vector<std::unique_ptr<KubernetesDispatcher>> schedulers;
+  parts.room = room_.get();
+  parts.decision_latency = spec_.engine.attempt_latency;
+  schedulers.push_back(
+      std::make_unique<KubernetesDispatcher>(parts, spec_.scheduler.kubernetes, spec_.seed));
+  for (const std::unique_ptr<OtherScheduler>& other : others_) {
+    const auto first =
+        std::find(scheduler_of_profile_.begin(), scheduler_of_profile_.end(), schedulers.size());
+    parts.profile = &profiles_->at(static_cast<size_t>(first - scheduler_of_profile_.begin()));
+    parts.nominator = &other->nominator;
+    parts.decision_latency = other->latency;
+    other->cycle->set_jobs(&jobs_, parts.control);
+    schedulers.push_back(std::make_unique<KubernetesDispatcher>(parts, other->queue, spec_.seed));
+  }
+  auto shared = std::make_unique<SharedClusterDispatcher>(
+      std::move(schedulers), scheduler_of_profile_, *profiles_, cluster_.get(), &jobs_);
+  shared_ = shared.get();
+  return shared;
 }
 
 // kube-scheduler knows nothing about devices of the direct front end, nor about reasons of drasim's
@@ -533,7 +618,8 @@ absl::Status Simulation::MakeProfile() {
     options.ties = kube->ties;
     options.use_cache = spec_.scheduler.cache;
     kube_cycle_ = std::make_unique<KubeCycle>(cluster_.get(), &nominator_, options, spec_.seed);
-    placer_->set_kube(std::vector<KubeCycle*>(profiles_->size(), kube_cycle_.get()), &*profiles_);
+    RETURN_IF_ERROR(MakeOtherSchedulers(context));
+    placer_->set_kube(KubeCycles(), &*profiles_);
   }
   summaries_.SetReasons(profiles_->reasons(), profiles_->reason_kinds());
   fingerprint_ = std::make_unique<FingerprintSink>(&summaries_);
@@ -606,6 +692,7 @@ std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(JobControl* control) {
     case QueueKind::kNone:
       return std::make_unique<FillDispatcher>(parts);
     case QueueKind::kKubernetes:
+      if (!others_.empty()) return ShareCluster(parts);
       return std::make_unique<KubernetesDispatcher>(parts, spec_.scheduler.kubernetes, spec_.seed);
     case QueueKind::kLoss:
       return std::make_unique<LossDispatcher>(parts);
@@ -709,6 +796,7 @@ absl::Status Simulation::MakeEngine() {
   parts.save_extra = [this](StateWriter& out) {
     streams_->Save(out);
     if (kube_cycle_ != nullptr) kube_cycle_->Save(out);
+    for (const auto& other : others_) other->cycle->Save(out);
     load_table_.Save(out);
     integrals_->Save(out);
     if (save_attached_) save_attached_(out);
@@ -716,12 +804,15 @@ absl::Status Simulation::MakeEngine() {
   parts.load_extra = [this](StateReader& in) {
     RETURN_IF_ERROR(streams_->Load(in));
     if (kube_cycle_ != nullptr) RETURN_IF_ERROR(kube_cycle_->Load(in));
+    for (const auto& other : others_) RETURN_IF_ERROR(other->cycle->Load(in));
     RETURN_IF_ERROR(load_table_.Load(in));
     RETURN_IF_ERROR(integrals_->Load(in));
     return load_attached_ ? load_attached_(in) : absl::OkStatus();
   };
   EngineOptions options = spec_.engine;
   options.stop_after_events = stop_after_events_;
+  // Each scheduler has its own.
+  if (!others_.empty()) options.attempt_latency = SimDuration();
   engine_ = std::make_unique<Engine>(std::move(parts), std::move(options));
   return absl::OkStatus();
 }

@@ -29,6 +29,8 @@
 #include "sim/core/nominator.h"
 #include "sim/core/placer.h"
 #include "sim/core/profiles.h"
+#include "sim/core/room_check.h"
+#include "sim/core/shared_cluster_dispatcher.h"
 #include "sim/record/device_report.h"
 #include "sim/record/fingerprint.h"
 #include "sim/record/gpu_layouts.h"
@@ -43,6 +45,7 @@
 #include "sim/run/input_files.h"
 #include "sim/run/run_extenders.h"
 #include "sim/run/standing_pods.h"
+#include "sim/scenario/kube_config.h"
 #include "sim/scenario/run_spec.h"
 #include "sim/scenario/user_deletions.h"
 #include "traces/workload.h"
@@ -114,6 +117,8 @@ class Simulation {
   // Null without classic DRA.
   const ControlPlane* control_plane() const { return dra_ == nullptr ? nullptr : dra_->plane(); }
   const FragmentationModel& fragmentation() const { return *fragmentation_; }
+  // Of several schedulers that share the cluster; null: there is one.
+  const SharedClusterDispatcher* schedulers() const { return shared_; }
   // The first profile, and all.
   const Profile& profile() const { return *profile_; }
   const Profiles& profiles() const { return *profiles_; }
@@ -150,6 +155,10 @@ class Simulation {
   void WarnAboutEndOfFailures();
   absl::Status MakeSource();
   absl::Status ReadKubeScheduler();
+  absl::Status KeepKubeConfig(const std::string& key, size_t scheduler, KubeConfig config);
+  absl::Status MakeOtherSchedulers(const PolicyContext& context);
+  std::unique_ptr<Dispatcher> ShareCluster(DispatchParts parts);
+  std::vector<KubeCycle*> KubeCycles() const;
   void HoldPodsOfOtherSchedulers(std::vector<JobArrival>* jobs);
   absl::StatusOr<Profile> MakeKubeProfile(const ProfileSpec& spec,
                                           const PolicyContext& context) const;
@@ -182,7 +191,19 @@ class Simulation {
   std::vector<std::unique_ptr<Profile>> more_profiles_;  // of a run under kube-scheduler
   std::optional<Profiles> profiles_;                     // set by MakeProfile
   std::unique_ptr<SchedulingCycle> cycle_;
-  std::vector<ProfileSpec> kube_profiles_;  // of a run under kube-scheduler
+  // Of a run under kube-scheduler: all profiles, those of the first scheduler first.
+  std::vector<ProfileSpec> kube_profiles_;
+  std::vector<size_t> scheduler_of_profile_;
+  // Another scheduler of the cluster.
+  struct OtherScheduler {
+    KubernetesQueueOptions queue;
+    SimDuration latency;
+    Nominator nominator;
+    std::unique_ptr<KubeCycle> cycle;
+  };
+  std::vector<std::unique_ptr<OtherScheduler>> others_;
+  std::unique_ptr<RoomCheck> room_;                  // with others
+  const SharedClusterDispatcher* shared_ = nullptr;  // the engine's dispatcher, with others
   Nominator nominator_;
   std::unique_ptr<RunExtenders> extenders_;  // null without any
   std::unique_ptr<KubeCycle> kube_cycle_;

@@ -53,6 +53,7 @@ constexpr PathKey kPathKeys[] = {
     {"workload.manifests"},
     {"front_end.dra.objects"},
     {"scheduler.kube_config"},
+    {"scheduler.others.kube_config"},
     {"quotas.path"},
     {"output.dir"},
 };

@@ -96,6 +96,40 @@ absl::Status CheckKubeScheduler(const proto::Scenario& s) {
   return absl::OkStatus();
 }
 
+// Decisions that take longer would be no decisions.
+constexpr SimDuration kLongestDecision = SimDuration::Seconds(60);
+
+absl::StatusOr<std::vector<KubeSchedulerSpec::Other>> ReadOthers(const proto::Scenario& s) {
+  std::vector<KubeSchedulerSpec::Other> others;
+  const auto& given = s.scheduler().others();
+  if (given.empty()) return others;
+  if (s.mode() != "replay") {
+    return KeyError("scheduler.others", "expected none: in a fill, decisions take no time");
+  }
+  if (s.quotas_size() > 0) {
+    return KeyError("quotas", "expected none with scheduler.others");
+  }
+  for (int i = 0; i < given.size(); ++i) {
+    const std::string key = absl::StrCat("scheduler.others.", i);
+    KubeSchedulerSpec::Other other;
+    other.config = given[i].kube_config();
+    if (other.config.empty()) {
+      return KeyError(key + ".kube_config", "found none, expected a file");
+    }
+    if (!given[i].latency().empty()) {
+      SimDuration latency;
+      RETURN_IF_ERROR(ReadDuration(key + ".latency", given[i].latency(), &latency));
+      if (latency > kLongestDecision) {
+        return KeyError(key + ".latency", absl::StrCat("found '", given[i].latency(),
+                                                       "', expected at most a minute"));
+      }
+      other.latency = latency;
+    }
+    others.push_back(std::move(other));
+  }
+  return others;
+}
+
 absl::StatusOr<std::optional<KubeSchedulerSpec>> MakeKubeSchedulerSpec(const proto::Scenario& s) {
   const proto::Scheduler& scheduler = s.scheduler();
   if (scheduler.kube_config().empty() && scheduler.policy() != kKubeSchedulerPolicy) {
@@ -103,7 +137,8 @@ absl::StatusOr<std::optional<KubeSchedulerSpec>> MakeKubeSchedulerSpec(const pro
                                   : !scheduler.release().empty() ? "scheduler.release"
                                   : !scheduler.extender_latency().empty()
                                       ? "scheduler.extender_latency"
-                                      : "";
+                                  : scheduler.others_size() > 0 ? "scheduler.others"
+                                                                : "";
     if (key.empty()) return std::nullopt;
     return KeyError(key,
                     absl::StrCat("found scheduler.policy: ", scheduler.policy(),
@@ -119,6 +154,7 @@ absl::StatusOr<std::optional<KubeSchedulerSpec>> MakeKubeSchedulerSpec(const pro
     RETURN_IF_ERROR(ReadDuration("scheduler.extender_latency", scheduler.extender_latency(),
                                  &spec.extender_latency));
   }
+  ASSIGN_OR_RETURN(spec.others, ReadOthers(s));
   if (scheduler.ties() == "random") spec.ties = KubeCycleOptions::Ties::kRandom;
   if (release == "1.35" || release == "1.36") {
     if (!scheduler.ties().empty()) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -45,6 +46,11 @@ struct KubeSchedulerSpec {
   bool two_terms = false;  // of NodeResourcesBalancedAllocation
   // Virtual time for which an attempt stands still at each of AttemptResult::extender_waits.
   SimDuration extender_latency = kDefaultExtenderLatency;
+  struct Other {
+    std::string config;
+    std::optional<SimDuration> latency;  // nothing: that of the first scheduler
+  };
+  std::vector<Other> others;  // that share the cluster
 };
 
 enum class PreemptionMode : uint8_t { kNone, kPolicy, kPriority };

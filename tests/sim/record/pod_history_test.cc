@@ -135,6 +135,26 @@ TEST(PodHistoryTest, APodThatItsNodeTurnsAwayHasNotStarted) {
   EXPECT_EQ(pod.course().rejected, AdmissionFailure::kAllocateFailed);
 }
 
+// It was not bound as far as records say, so no start is taken back.
+TEST(PodHistoryTest, AConflictTakesNoStartBack) {
+  Pod fresh;
+  fresh.Tell(10, RecordKind::kPodRejected, PodPhase::kPending, 1,
+             static_cast<uint32_t>(AdmissionFailure::kOutOfCpu));
+  EXPECT_EQ(fresh.course().first_answer, FirstAnswer::kTurnedAway);
+  EXPECT_EQ(fresh.course().first_answer_at, SimTime(10));
+  EXPECT_EQ(fresh.course().rejected, AdmissionFailure::kOutOfCpu);
+  EXPECT_EQ(fresh.course().waiting_since, SimTime(10));
+  Pod again;
+  again.Bind(10, 1);
+  again.Tell(20, RecordKind::kPodEvicted, PodPhase::kPending, 1);
+  again.Tell(25, RecordKind::kPodRejected, PodPhase::kPending, 2,
+             static_cast<uint32_t>(AdmissionFailure::kOutOfMemory));
+  EXPECT_TRUE(again.course().started);
+  EXPECT_EQ(again.course().first_start, SimTime(10));
+  EXPECT_EQ(again.course().first_answer, FirstAnswer::kBound);
+  EXPECT_EQ(again.course().held, SimDuration(10));
+}
+
 TEST(PodHistoryTest, AGangIsDroppedForTheReasonOfOne) {
   DropReason reason;
   const auto tell = [&reason](RecordKind kind, uint32_t detail) {
