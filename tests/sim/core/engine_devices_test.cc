@@ -315,7 +315,7 @@ TEST(EngineDevicesTest, APodIsTurnedAwayForEveryReason) {
       {AdmissionFailure::kDeviceUnhealthy, "unhealthy"},
       {AdmissionFailure::kAllocateFailed, "allocate"},
       {AdmissionFailure::kTopologyAffinity, "topology"}};
-  EXPECT_EQ(reasons.size(), size_t{kLastAdmissionFailure});
+  EXPECT_EQ(reasons.size(), size_t{kLastDeviceFailure});
   for (const char* const queue : kBothQueues) {
     for (const auto& [failure, name] : reasons) {
       SCOPED_TRACE(absl::StrCat(queue, " ", name));

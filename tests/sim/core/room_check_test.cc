@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "model/device_set.h"
 #include "model/pod_constraints.h"
@@ -52,6 +53,9 @@ class RoomCheckTest : public ::testing::Test {
   AdmissionFailure Ask(const PodShape& shape, std::vector<std::string> ignored = {}) {
     const Profile profile = ProfileThatIgnores(std::move(ignored));
     const ShapeId id = builder_.AddShape(shape);
+    // Amounts of a shape are known to the cluster once a pod has it.
+    builder_.cluster().AddPod(absl::StrCat("waiting-", builder_.cluster().pod_count()), id, 0,
+                              SimTime());
     return check_->Ask(builder_.Context(id), profile, builder_.cluster(), node_);
   }
 
