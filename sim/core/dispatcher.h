@@ -37,7 +37,7 @@ struct DispatchParts {
   // The nominations that the placer's KubeCycle heeds; null: SchedulingCycle decides.
   Nominator* nominator = nullptr;
   SimDuration extender_latency;  // virtual time of each wait for extenders
-  Profile* profile = nullptr;  // the first, or, of several schedulers, the first of this one
+  Profile* profile = nullptr;    // the first, or, of several schedulers, the first of this one
   const Profiles* profiles = nullptr;  // of all schedulers; null: `profile` alone
   // Others schedule, too: an attempt sees the cluster as it is when it begins, and its pod is bound
   // that much later, if there is still room. Null: the only scheduler. Both with KubeCycle alone.
