@@ -41,7 +41,7 @@ struct MapSlot {
   uint16_t state = 0;     // index into ClusterMapData::states
   uint32_t tenant = 0;    // index into ClusterMapData::tenants
   uint32_t pod = kNoPod;  // the caller's number for its pod
-  SimTime since;          // held, or created, since then
+  SimTime since = {};     // held, or created, since then
   uint8_t replica = 0;    // of a time-sliced GPU
   bool held = true;       // otherwise an idle instance of a static layout
 };
