@@ -96,14 +96,14 @@ void KubeListPieces::FindJsonItems() {
     } else if (in_items && (content == "    ]" || content == "    ],")) {
       in_items = false;
       tail = at;
-    } else if (tail > 0 && closed && !content.empty()) {
-      return;  // more than the list
-    } else if (tail > 0 && content == "}") {
+    } else if (tail > 0 && !closed && content == "}") {
       closed = true;
-    } else if (in_items && (starts.empty() || content.size() < 9)) {
-      return;
-    } else if (in_items && content[8] != ' ' && content != "        }," && content != "        }") {
-      return;
+    } else {
+      const bool more_than_the_list = tail > 0 && closed && !content.empty();
+      const bool another_layout =
+          in_items && (starts.empty() || content.size() < 9 ||
+                       (content[8] != ' ' && content != "        }," && content != "        }"));
+      if (more_than_the_list || another_layout) return;
     }
     at += line.size();
   }
