@@ -63,12 +63,13 @@ void BM_Filter(benchmark::State& state, const char* name) {
   const std::unique_ptr<Simulation> sim = HalfFull("fgd", true);
   const std::unique_ptr<RunStreams> streams = MakeSeededStreams(1);
   const auto plugin = *BuiltinRegistry().MakePlugin(name, MakeContext(*sim, streams.get()));
+  const auto& filter = dynamic_cast<const FilterPlugin&>(*plugin);
   const std::vector<NodeId> nodes = AllNodes(sim->cluster());
   const PodContext pod = ContextOf(sim->cluster(), SharedShape(sim->cluster()));
   std::vector<ReasonIndex> verdicts(nodes.size());
   for (auto _ : state) {
     std::fill(verdicts.begin(), verdicts.end(), kFits);
-    plugin->Filter(pod, sim->cluster(), nodes, absl::MakeSpan(verdicts));
+    filter.Filter(pod, sim->cluster(), nodes, absl::MakeSpan(verdicts));
     benchmark::DoNotOptimize(verdicts.data());
   }
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(nodes.size()));
@@ -81,20 +82,23 @@ void BM_Score(benchmark::State& state, const char* name) {
   const std::unique_ptr<RunStreams> streams = MakeSeededStreams(1);
   const PolicyContext context = MakeContext(*sim, streams.get());
   const auto plugin = *BuiltinRegistry().MakePlugin(name, context);
+  auto& score = dynamic_cast<ScorePlugin&>(*plugin);
   const auto fit = *BuiltinRegistry().MakePlugin("NodeResourcesFit", context);
   const auto gpu_fit = *BuiltinRegistry().MakePlugin("GpuShareFit", context);
   const std::vector<NodeId> nodes = AllNodes(sim->cluster());
   const PodContext pod = ContextOf(sim->cluster(), SharedShape(sim->cluster()));
   std::vector<ReasonIndex> verdicts(nodes.size(), kFits);
-  fit->Filter(pod, sim->cluster(), nodes, absl::MakeSpan(verdicts));
-  gpu_fit->Filter(pod, sim->cluster(), nodes, absl::MakeSpan(verdicts));
+  for (Plugin* const filter : {fit.get(), gpu_fit.get()}) {
+    dynamic_cast<FilterPlugin&>(*filter).Filter(pod, sim->cluster(), nodes,
+                                                absl::MakeSpan(verdicts));
+  }
   std::vector<NodeId> feasible;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] == kFits) feasible.push_back(nodes[i]);
   }
   std::vector<int64_t> scores(feasible.size());
   for (auto _ : state) {
-    plugin->Score(pod, sim->cluster(), feasible, absl::MakeSpan(scores));
+    score.Score(pod, sim->cluster(), feasible, absl::MakeSpan(scores));
     benchmark::DoNotOptimize(scores.data());
   }
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(feasible.size()));
