@@ -24,6 +24,9 @@
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
 #include "sim/app/scenario_flags.h"
+#include "sim/app/shard_flags.h"
+#include "sim/bench/shard.h"
+#include "sim/bench/shard_folder.h"
 #include "sim/compare/cell.h"
 #include "sim/compare/cell_metrics.h"
 #include "sim/compare/contenders.h"
@@ -193,6 +196,28 @@ absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
   return cells;
 }
 
+// Leaves only the cells of that shard, after a note of all of them in the folder.
+absl::Status TakeShard(const std::optional<bench::Shard>& shard, const std::string& dir,
+                       std::vector<Cell>* cells) {
+  if (!shard.has_value()) {
+    bench::RemoveShard(dir);
+    return absl::OkStatus();
+  }
+  std::vector<bench::PlannedCell> plan;
+  std::vector<Cell> own;
+  for (size_t i = 0; i < cells->size(); ++i) {
+    const Cell& cell = (*cells)[i];
+    const std::string queue = IsReplay(cell) ? cell.spec.scheduler.queue_name : "-";
+    plan.push_back({absl::StrCat(cell.trace, "/", queue, "/", cell.spec.scheduler.profile.policy,
+                                 "/", cell.spec.seed),
+                    cell.key});
+    if (shard->Has(i)) own.push_back(cell);
+  }
+  *cells = std::move(own);
+  ASSIGN_OR_RETURN(const std::string program, FileSha256("/proc/self/exe"));
+  return bench::WriteShard(dir, {bench::kSweepCommand, *shard, program}, plan);
+}
+
 // Lines of an earlier, interrupted sweep, by key. A torn last line has too few fields and is left
 // out.
 std::map<std::string, std::string> ReadFinished(const std::string& path,
@@ -214,12 +239,15 @@ std::map<std::string, std::string> ReadFinished(const std::string& path,
 absl::Status SweepCommand(const ParsedFlags& flags) {
   const std::string dir = flags.GetOr("out", "");
   if (dir.empty()) return absl::InvalidArgumentError("sweep needs --out DIR");
+  if (flags.Has("emit")) return EmitJobs("sweep", "sweep", "sweep.csv", flags);
   ASSIGN_OR_RETURN(std::vector<Cell> cells, MakeCells(flags));
   ASSIGN_OR_RETURN(const size_t jobs, ParseJobs(flags.GetOr("jobs", "")));
+  ASSIGN_OR_RETURN(const std::optional<bench::Shard> shard, ShardFrom(flags));
   ASSIGN_OR_RETURN(const std::unique_ptr<FolderLock> lock,
                    PrepareOutputDir(dir, flags.Has("force")));
   const std::string partial = dir + "/sweep.partial.csv";
   const std::string header = Header(IsReplay(cells[0]));
+  RETURN_IF_ERROR(TakeShard(shard, dir, &cells));
   const std::map<std::string, std::string> finished = ReadFinished(partial, header);
   std::vector<size_t> todo;
   for (size_t i = 0; i < cells.size(); ++i) {

@@ -1,6 +1,7 @@
 #include "sim/app/commands.h"
 
 #include "sim/app/scenario_flags.h"
+#include "sim/app/shard_flags.h"
 
 namespace drasim {
 namespace {
@@ -99,15 +100,27 @@ std::vector<Command> MakeCommands() {
        "--pods A.csv,B.csv.gz --out DIR [FLAGS]",
        "Finished cells are kept in DIR/sweep.partial.csv; the same command run again does only the "
        "missing ones.\n",
-       With({queues,
-             policies,
-             {"seeds", "", "SEEDS", "such as 42..51 (default: the scenario's seed)"},
-             {"jobs", "", "N", "threads (default: all cores)"},
-             out,
-             force,
-             text_format,
-             quiet}),
+       WithShardFlags(With({queues,
+                            policies,
+                            {"seeds", "", "SEEDS", "such as 42..51 (default: the scenario's seed)"},
+                            {"jobs", "", "N", "threads (default: all cores)"},
+                            out,
+                            force,
+                            text_format,
+                            quiet})),
        SweepCommand},
+      {"merge",
+       "joins the results of `sweep --shard` or `bench run --shard`",
+       "--out DIR FOLDER... [FLAGS]",
+       "The folders are those of all shards of one run. All results but CPU time and memory are "
+       "byte "
+       "for byte\n"
+       "those of a run without --shard. Exit codes: 2 a shard is missing, there twice or of "
+       "another "
+       "run; 4\n"
+       "cells of a suite did not run.\n",
+       {out, force, text_format},
+       MergeCommand},
       {"diff",
        "the first record where two ledgers part",
        "LEDGER LEDGER",
@@ -228,23 +241,22 @@ std::vector<Command> BenchCommands() {
       "only cells whose ENTRY/QUEUE/POLICY/SEED matches, a POSIX extended regular "
       "expression"};
   return {
-      {"bench run",
-       "the cells of a benchmark suite, resumable",
-       "SUITE.yaml --out DIR [FLAGS]",
+      {"bench run", "the cells of a benchmark suite, resumable", "SUITE.yaml --out DIR [FLAGS]",
        "Leaves the figures in DIR/cells.csv, CPU time and memory in costs.csv, and what could not "
        "run in\n"
        "missing.csv. The same command run again runs only cells that are not there, or whose "
        "inputs or\n"
        "program have changed. Exit codes: 1 a cell failed, 4 a file that an entry needs is not "
        "there.\n",
-       {{"out", "", "DIR", "where results go"},
-        tier,
-        filter,
-        {"jobs", "", "N", "processes (default: all cores)"},
-        {"timeout", "", "SECONDS", "of a cell, which is then killed (default: 600)"},
-        {"force", "", "", "write into DIR even if it holds files that are not drasim's"},
-        text_format,
-        {"quiet", "", "", "no progress on standard error"}},
+       WithShardFlags(
+           {{"out", "", "DIR", "where results go"},
+            tier,
+            filter,
+            {"jobs", "", "N", "processes (default: all cores)"},
+            {"timeout", "", "SECONDS", "of a cell, which is then killed (default: 600)"},
+            {"force", "", "", "write into DIR even if it holds files that are not drasim's"},
+            text_format,
+            {"quiet", "", "", "no progress on standard error"}}),
        BenchRunCommand},
       {"bench compare",
        "verdicts on a suite's results: better, worse or the same",

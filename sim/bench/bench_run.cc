@@ -21,6 +21,7 @@
 #include "model/text/yaml_proto.h"
 #include "model/text/yaml_writer.h"
 #include "sim/bench/child_runs.h"
+#include "sim/bench/shard_folder.h"
 #include "sim/compare/cell.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/pod_log.h"
@@ -141,6 +142,26 @@ std::string SelectionYaml(const Suite& suite, const BenchRunOptions& options) {
   return ToYaml(selection);
 }
 
+// Leaves only the cells of the shard in `cells`, after a note of all of them in the folder.
+absl::Status TakeShard(const BenchRunOptions& options, const std::string& dir,
+                       std::vector<BenchCell>* cells) {
+  if (!options.shard.has_value()) {
+    RemoveShard(dir);
+    return absl::OkStatus();
+  }
+  std::vector<PlannedCell> plan;
+  std::vector<BenchCell> own;
+  for (size_t i = 0; i < cells->size(); ++i) {
+    const BenchCell& cell = (*cells)[i];
+    plan.push_back(
+        {cell.id.Name(), absl::StrCat(cell.inputs, " ", TierName(cell.tier), " ",
+                                      cell.primary.metric, " ", cell.primary.margin.Text())});
+    if (options.shard->Has(i)) own.push_back(cell);
+  }
+  *cells = std::move(own);
+  return WriteShard(dir, {kBenchRunCommand, *options.shard, options.program}, plan);
+}
+
 // Runs the cells that are still to do, and appends each to the partial file.
 class CellRunner {
  public:
@@ -196,8 +217,9 @@ class CellRunner {
 
 absl::StatusOr<BenchRunSummary> RunBench(const Suite& suite, const BenchRunOptions& options,
                                          const std::string& dir) {
-  ASSIGN_OR_RETURN(const std::vector<BenchCell> cells,
+  ASSIGN_OR_RETURN(std::vector<BenchCell> cells,
                    MakeBenchCells(suite, options.last, options.filter));
+  RETURN_IF_ERROR(TakeShard(options, dir, &cells));
   const BenchTable empty = EmptyTable(suite);
   BenchRunSummary summary;
   summary.cells = cells.size();
