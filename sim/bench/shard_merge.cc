@@ -228,6 +228,8 @@ absl::StatusOr<MergeSummary> MergeShards(const std::vector<std::string>& dirs,
   absl::StatusOr<MergeSummary> summary =
       shards[0].note.command == kSweepCommand ? MergeSweep(shards, out) : MergeBench(shards, out);
   if (!summary.ok()) return summary;
+  // The folder may have held a shard before.
+  RemoveShard(out);
   summary->shards = shards.size();
   summary->cells = shards[0].plan.size();
   return summary;

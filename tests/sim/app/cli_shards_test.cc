@@ -104,6 +104,14 @@ TEST_F(CliShardsTest, OfASweepAreTheSingleRun) {
   ExpectEqualFiles("sweep.csv");
 }
 
+// Whatever the folder held before.
+TEST_F(CliShardsTest, LeaveWholeResults) {
+  for (const char* k : {"1", "2"}) Sweep(absl::StrCat("s", k), {"--shard", absl::StrCat(k, "/2")});
+  Sweep("old", {"--shard", "1/3"});
+  Succeed(Merge({"s1", "s2"}, "old"));
+  EXPECT_EQ(dir_.List("old"), (Names{"sweep.csv", "sweep.partial.csv"}));
+}
+
 TEST_F(CliShardsTest, MayOutnumberTheCells) {
   for (const char* out : {"whole", "s1", "s2", "s3"}) {
     Names more = {"--filter", "^small/kubernetes/fgd/[12]$"};
