@@ -7,10 +7,12 @@
 #include <functional>
 #include <ios>
 #include <iterator>
+#include <map>
 #include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -140,18 +142,38 @@ absl::StatusOr<std::string> BenchCellOf(const CsvRow& header, const CsvRow& row)
 // A sweep's rows begin with the key of their cell.
 absl::StatusOr<std::string> SweepCellOf(const CsvRow&, const CsvRow& row) { return row.fields[0]; }
 
-// The finished cells of all shards, for a later run that goes on.
-std::string JoinedPartials(const std::vector<ShardFolder>& shards, absl::string_view name) {
-  std::string joined;
+// Lists of finished cells end with this.
+constexpr absl::string_view kPartialEnding = ".partial.csv";
+
+// What the shards have finished, by file, for a later run that goes on.
+std::map<std::string, std::string> JoinedPartials(const std::vector<ShardFolder>& shards) {
+  std::map<std::string, std::string> files;
   for (const ShardFolder& shard : shards) {
-    absl::StrAppend(&joined, WholeFile(FileIn(shard.dir, name)));
-    // A killed run may have torn its last line; readers pass over it if it stands alone.
-    if (!joined.empty() && joined.back() != '\n') joined += "\n";
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(shard.dir, error)) {
+      const std::string name = entry.path().filename().string();
+      if (!absl::EndsWith(name, kPartialEnding)) continue;
+      std::string& joined = files[name];
+      absl::StrAppend(&joined, WholeFile(FileIn(shard.dir, name)));
+      // A killed run may have torn its last line; readers pass over it if it stands alone.
+      if (!joined.empty() && joined.back() != '\n') joined += "\n";
+    }
   }
-  return joined;
+  return files;
 }
 
-// Suite, version, tier and filter are in bench.yaml, which all shards have alike.
+// Writes the files, by name, and the lists of finished cells.
+absl::Status WriteMerged(const std::vector<ShardFolder>& shards, const std::string& out,
+                         const std::vector<std::pair<std::string, absl::string_view>>& results) {
+  const std::map<std::string, std::string> partials = JoinedPartials(shards);
+  std::vector<std::pair<std::string, absl::string_view>> files;
+  for (const auto& [name, text] : partials) files.emplace_back(FileIn(out, name), text);
+  for (const auto& [name, text] : results) files.emplace_back(FileIn(out, name), text);
+  return WriteFilesAtomically(files);
+}
+
+// Suite, version, tier, filter and what else was asked for are in bench.yaml, which all shards have
+// alike.
 absl::StatusOr<std::string> CommonSelection(const std::vector<ShardFolder>& shards) {
   std::string selection;
   for (const ShardFolder& shard : shards) {
@@ -160,7 +182,7 @@ absl::StatusOr<std::string> CommonSelection(const std::vector<ShardFolder>& shar
     if (shard.note.shard.number == 1) selection = text;
     if (text == selection) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat(path, ": found another suite, version, tier or filter than in ",
+        absl::StrCat(path, ": found another suite, version, selection or setup than in ",
                      FileIn(shards[0].dir, "bench.yaml")));
   }
   return selection;
@@ -184,17 +206,18 @@ absl::StatusOr<MergeSummary> MergeBench(const std::vector<ShardFolder>& shards,
     ASSIGN_OR_RETURN(const bool ran, cells.Take(shard, plan[i].name));
     ASSIGN_OR_RETURN(const bool there, (ran ? costs : missing).Take(shard, plan[i].name));
     if (!there) return LacksCell(shards[shard], plan[i].name);
+    // A cell that ran may have a problem besides.
+    if (ran) RETURN_IF_ERROR(missing.Take(shard, plan[i].name).status());
   }
   for (const ShardRows* rows : {&cells, &costs, &missing})
     RETURN_IF_ERROR(rows->CheckAllTaken(shards));
   std::sort(summary.missing.begin(), summary.missing.end(),
             [](const CellProblem& a, const CellProblem& b) { return a.id < b.id; });
-  const std::string partial = JoinedPartials(shards, "bench.partial.csv");
-  RETURN_IF_ERROR(WriteFilesAtomically({{FileIn(out, "bench.partial.csv"), partial},
-                                        {FileIn(out, "bench.yaml"), selection},
-                                        {FileIn(out, "missing.csv"), missing.text()},
-                                        {FileIn(out, "costs.csv"), costs.text()},
-                                        {FileIn(out, "cells.csv"), cells.text()}}));
+  RETURN_IF_ERROR(WriteMerged(shards, out,
+                              {{"bench.yaml", selection},
+                               {"missing.csv", missing.text()},
+                               {"costs.csv", costs.text()},
+                               {"cells.csv", cells.text()}}));
   return summary;
 }
 
@@ -208,9 +231,7 @@ absl::StatusOr<MergeSummary> MergeSweep(const std::vector<ShardFolder>& shards,
     if (!there) return LacksCell(shards[shard], plan[i].name);
   }
   RETURN_IF_ERROR(rows.CheckAllTaken(shards));
-  const std::string partial = JoinedPartials(shards, "sweep.partial.csv");
-  RETURN_IF_ERROR(WriteFilesAtomically(
-      {{FileIn(out, "sweep.partial.csv"), partial}, {FileIn(out, "sweep.csv"), rows.text()}}));
+  RETURN_IF_ERROR(WriteMerged(shards, out, {{"sweep.csv", rows.text()}}));
   return MergeSummary();
 }
 

@@ -112,6 +112,16 @@ TEST_F(CliShardsTest, LeaveWholeResults) {
   EXPECT_EQ(dir_.List("old"), (Names{"sweep.csv", "sweep.partial.csv"}));
 }
 
+TEST_F(CliShardsTest, MayHaveProblemsBesideResults) {
+  BenchShards(2);
+  dir_.Write("s2/missing.csv",
+             "entry,queue,policy,seed,what\nsmall,kubernetes,fgd,3,not counted\n");
+  const ProcessResult merged = Run(Merge({"s1", "s2"}));
+  EXPECT_EQ(merged.out, "8 cells of 2 shards (2 missing) in merged\n") << merged.err;
+  EXPECT_TRUE(
+      absl::EndsWith(dir_.Read("merged/missing.csv"), "\nsmall,kubernetes,fgd,3,not counted\n"));
+}
+
 TEST_F(CliShardsTest, MayOutnumberTheCells) {
   for (const char* out : {"whole", "s1", "s2", "s3"}) {
     Names more = {"--filter", "^small/kubernetes/fgd/[12]$"};
@@ -183,7 +193,7 @@ TEST_F(CliShardsTest, BelongTogether) {
                 "settings");
   Bench("filter", {"--shard", "2/2", "--filter", "."});
   ExpectRefused(Merge({"s1", "filter"}),
-                "filter/bench.yaml: found another suite, version, tier or filter than in "
+                "filter/bench.yaml: found another suite, version, selection or setup than in "
                 "s1/bench.yaml");
   Edit("small.yaml", "pods: 40", "pods: 41");
   Bench("scenario", {"--shard", "2/2"});
