@@ -1,4 +1,4 @@
-// What is known of a run that is still in progress: an overview that grows with its records.
+// LiveOverview: the overview of a run in progress; it grows with the run's records.
 //
 //   LiveOverview live(cluster, scenario, /*by_record=*/false, layouts);
 //   live.OnRecord(record, live_state);                       // each

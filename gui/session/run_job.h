@@ -47,9 +47,8 @@ struct RunJobSpec {
   bool paused = false;  // before the first record
 };
 
-// How the run differs from its scenario, in few words: "driver_controllers.qps=50, node-000003
-// fails at 7h". Keys without their beginnings, which a reader of the scenario knows. Empty without
-// changes.
+// Short description of the run's changes to its scenario: "driver_controllers.qps=50, node-000003
+// fails at 7h". Keys are shortened to their last parts. Empty without changes.
 std::string ChangesText(const RunJobSpec& spec);
 
 // The error with which such a run would begin, but for those of its inputs: of a scenario that
