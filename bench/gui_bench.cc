@@ -63,7 +63,7 @@ namespace drasim::gui {
 namespace {
 
 constexpr double kMebibyte = 1024.0 * 1024;
-constexpr ImVec2 kDisplay(1600, 1000);
+const ImVec2 kDisplay(1600, 1000);
 
 // --- Measuring ---
 
