@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "model/text/utf8.h"
 
 namespace drasim {
 namespace {
@@ -35,20 +36,6 @@ bool IsSimple(absl::string_view text) {
 bool BeginsPlain(absl::string_view text) {
   if (text[0] == '-') return text.size() > 1 && text[1] != ' ';
   return !absl::StrContains("?:,[]{}#&*!|>'\"%@`", text[0]);
-}
-
-void AppendCodePoint(uint32_t code, std::string* out) {
-  const auto put = [out](uint32_t byte) { out->push_back(static_cast<char>(byte)); };
-  if (code < 0x80U) {
-    put(code);
-  } else if (code < 0x800U) {
-    put(0xC0U | (code >> 6U));
-    put(0x80U | (code & 0x3FU));
-  } else {
-    put(0xE0U | (code >> 12U));
-    put(0x80U | ((code >> 6U) & 0x3FU));
-    put(0x80U | (code & 0x3FU));
-  }
 }
 
 // Moves from line to line. What it does not know it gives up.
@@ -433,8 +420,11 @@ class BlockParser {
       }
       code = code * 16 + static_cast<uint32_t>(value);
     }
-    if (code == 0 || (code >= 0xD800U && code < 0xE000U)) Fail();
-    AppendCodePoint(code, out);
+    if (code == 0 || (code >= 0xD800U && code < 0xE000U)) {
+      Fail();
+    } else {
+      AppendUtf8(code, out);
+    }
     return at + 1 + digits;
   }
 
