@@ -185,7 +185,7 @@ bool App::CarryOutWishes() {
   for (const bool as_b : {false, true}) {
     std::vector<std::string> paths;
     paths.swap(as_b ? state_.open_as_b : state_.open_as_a);
-    // Of several, such as dropped files, the last one counts.
+    // The last of several paths counts, such as those of dropped files.
     if (!paths.empty()) Open(paths.back(), as_b);
     std::optional<RunJobSpec> spec;
     spec.swap(as_b ? state_.run_as_b : state_.run_as_a);

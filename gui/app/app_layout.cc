@@ -461,7 +461,7 @@ void AppLayout::Focus(ViewKind view, App* app) {
 std::vector<size_t> AppLayout::PanelsOf(Room room, const App& app) const {
   std::vector<size_t> found;
   size_t inspectors = 0;
-  // Of a comparison, figures and divergences stand beside the plots, the rest below them.
+  // In a comparison, figures and divergences stand beside the plots, the rest below them.
   size_t comparing = 0;
   const AppState& state = app.state();
   const bool below_plots =

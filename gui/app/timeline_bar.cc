@@ -529,7 +529,7 @@ void TimelineBar::DrawLane(const Rect& area, const AppState& state, ImDrawList* 
     if (!lane.Take(x, x + TextWidth(text, font) + 6)) return;
     DrawTextAt(ImVec2(x, text_y), colour, text, font, to);
   };
-  // What the user set himself comes first.
+  // The user's own bookmarks come first.
   for (const view::Bookmark& bookmark : state.timeline.bookmarks()) {
     const float x = XOf(area, bookmark.at.time);
     to->AddTriangleFilled(ImVec2(x - 4, area.y), ImVec2(x + 4, area.y), ImVec2(x, area.y + 6),

@@ -24,7 +24,7 @@ namespace drasim::gui {
 // by block.
 inline constexpr uint64_t kExactRecords = 1 << 16;
 
-// What snapshots and inspections need of the whole run.
+// Data about the whole run that snapshots and inspections need.
 struct RunBasis {
   bool by_record = false;  // as in the overview
   SimTime end;             // likewise

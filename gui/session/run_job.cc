@@ -423,7 +423,7 @@ class RunJob::Impl {
   };
 
   absl::Status BuildRun(const RunSpec& spec, StartedRun* run) {
-    // Of a branch that failed. The simulation last, as in the destructor.
+    // Drops the parts of a branch that failed. The simulation goes last, as in the destructor.
     run->outputs.reset();
     run->follower.reset();
     ASSIGN_OR_RETURN(run->sim, Simulation::Build(spec));

@@ -246,7 +246,7 @@ class ClusterMap {
   void DrawGpu(uint32_t gpu, const Rect& column, const MapView& view, const ClusterMapData* b);
   void DrawDifference(const MapGpu& a, const MapGpu* b, const ClusterMapData* b_data,
                       const Rect& column, const Theme& theme);
-  // What nodes and GPUs show that are too small for their slots. Shares in thousandths.
+  // The look of a node or GPU that is too small for its slots. Shares in thousandths.
   struct Summary {
     bool usable = true;
     int64_t held = 0;
