@@ -105,7 +105,7 @@ class BlockParser {
     return !line.empty() && line[0] == '-' && (line.size() == 1 || line[1] == ' ');
   }
 
-  // What begins in the present line, `column` columns in: the line's text begins there.
+  // Parses the value that begins in the current line, whose text starts at `column`.
   const YamlNode* Block(size_t column, int depth) {
     if (depth >= limits_.depth) return Fail();
     if (IsItem(line_)) return Sequence(column, depth);

@@ -119,7 +119,7 @@ absl::StatusOr<std::vector<CellResult>> RunCells(const Comparison& c, size_t job
   return cells;
 }
 
-// Those of the first seed: the others' differ in numbers at most.
+// Prints the warnings of the first seed: those of the others differ in numbers at most.
 void PrintWarnings(const std::vector<CellResult>& cells, size_t seeds) {
   std::set<std::string> printed;
   for (size_t i = 0; i < cells.size(); i += seeds) {

@@ -179,7 +179,7 @@ absl::StatusOr<std::unique_ptr<RunOutputs>> AttachOutputs(const RunRequest& requ
   return RunOutputs::Resume(sim, dir, position);
 }
 
-// How the scheduler's extenders are asked, if there are any.
+// Chooses the channel to the scheduler's extenders, if there are any.
 absl::Status AttachExtenders(const ParsedFlags& flags, const RunRequest& request, Simulation* sim) {
   if (sim->extenders() == nullptr) {
     if (!HasExtenderFlags(flags)) return absl::OkStatus();

@@ -161,7 +161,7 @@ struct KubeCycle::Attempt {
   std::vector<NodeId> best;
 
   std::vector<NodeId> found;  // never shrinks
-  // Of a chunk.
+  // Scratch for one chunk of nodes.
   std::vector<NodeId> chunk;
   std::vector<ReasonIndex> verdicts;
   std::vector<uint32_t> verdict_status;
@@ -208,7 +208,7 @@ bool KubeCycle::RunPreFilters(Attempt* a) {
       if (a->detail != nullptr) a->detail->skipped_filters.push_back(&plugin);
       continue;
     }
-    // What rejects the pod without being final is remembered, and the others are asked as well.
+    // A rejection that is not final is remembered, and the other plugins are asked as well.
     if (step.code == StepCode::kReject) {
       reject(&plugin, step.code, MessageOf(plugin, step), step.reason);
       continue;
@@ -602,7 +602,7 @@ void KubeCycle::SumScores(Attempt* a) {
     for (const size_t i : a->asked_places) totals[i] = sums[nodes[i].value()];
   }
   const uint64_t remembered = cache.remembered_scores();
-  // What is the same for all nodes decides nothing.
+  // A score that is the same for all nodes decides nothing.
   const uint64_t left = ~a->skipped_scores & ((normalised & a->column->mixed_scores) | ~remembered);
   for (size_t p = 0; p < entries.size(); ++p) {
     if ((left >> p & 1) == 0) continue;
@@ -865,7 +865,7 @@ void KubeCycle::RunPostFilters(Attempt* a) {
   }
   result.message = absl::StrJoin(messages, ", ");
   if (a->detail == nullptr) return;
-  // What preemption would have done, although an earlier plugin ended the chain.
+  // Find out what preemption would have done, although an earlier plugin ended the chain.
   options.offsets = nullptr;
   options.extenders = {};
   for (; next < plugins.size() && !report.ran; ++next) {

@@ -220,7 +220,8 @@ AttemptExplanation AttemptExplainer::OfFailure(PodId pod, SummaryId why, SimTime
     if (out.pods > 1 && !brief) out.room_for = RoomFor(jobs_->job_of(pod));
     NodeSurveyor::Survey survey = surveyor_.Look(pod, now);
     TakeGroups(pod, now, brief, &survey, &out);
-    // Those that only other plugins kept out fit by filters.
+    // Nodes that only other plugins rejected pass all filters, and would be counted here by
+    // mistake.
     if (by_others == 0) AddOwnPods(row, survey, &out);
   }
   AddSteps(pod, row, &out);

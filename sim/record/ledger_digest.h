@@ -34,8 +34,8 @@ struct LedgerPace {
   uint64_t records_per_live_object = 2;
   size_t blocks_per_series = 64;
   size_t pods_per_frame = 1000;
-  // Where little happens, a block ends before it covers more than one in so many parts of the time
-  // so far. Curves know no more than the extremes of a block.
+  // With few records, a block ends before it covers more than 1/parts_of_time of the time so far:
+  // curves know no more than the extremes of a block.
   size_t least_records_per_block = 16;
   int64_t parts_of_time = 256;
 };

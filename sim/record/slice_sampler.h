@@ -32,7 +32,7 @@ class SliceSampler {
   // named since the last call).
   const SliceCounts& Sample(const ClusterState& cluster, const LiveState& live,
                             std::optional<LayoutOfGpu> layouts = std::nullopt);
-  // What Sample returned last.
+  // The last result of Sample.
   const SliceCounts& counts() const { return counts_; }
 
  private:

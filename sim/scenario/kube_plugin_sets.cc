@@ -24,8 +24,8 @@ struct DefaultPlugin {
   absl::string_view name;
   int64_t weight;   // 0: none is given
   PointSet points;  // that it implements
-  // Those of them at which it does nothing that a simulation would see. A configuration may name
-  // them; the profile's lists leave them out.
+  // The points at which it does nothing that a simulation would see. A configuration may name them;
+  // the profile's lists leave them out.
   PointSet idle = 0;
 };
 
@@ -199,7 +199,7 @@ class Expansion {
                       PluginPointInterface(point), "\""));
   }
 
-  // Of a plugin that `field` enables.
+  // The points of a plugin that `field` enables.
   PointSet Points(const std::string& plugin, PluginPoint point, absl::string_view field) {
     const auto [known, is_new] = points_.try_emplace(plugin);
     if (is_new) known->second = PointsOf(plugin, registry_);
