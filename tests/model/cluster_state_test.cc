@@ -71,7 +71,7 @@ std::vector<int64_t> DeviceMilli(const ClusterState& cluster, NodeId node) {
   return std::vector<int64_t>(idle.begin(), idle.end());
 }
 
-// ---- The oracle: specs and pods alone; every column is computed anew from them. ----
+// ---- The oracle: specs and pods alone; every column is recomputed from them. ----
 
 struct OracleNode {
   NodeSpec spec;
@@ -630,7 +630,7 @@ struct DeviceWorld {
     models.SetMig(models.Find("A30"), &a30);
   }
 
-  // A node that reports so many example.com/device.
+  // A node that reports `devices` of example.com/device.
   NodeId AddNode(const std::string& name, const std::string& model, int32_t gpus,
                  int64_t devices = 8) {
     NodeSpec spec;

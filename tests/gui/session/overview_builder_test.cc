@@ -151,7 +151,7 @@ TEST(GuiAttemptsTest, EveryAttemptHasOneOutcome) {
   while (true) {
     ASSERT_OK_AND_ASSIGN(const bool more, seek->Next(&record));
     if (!more) break;
-    // Of jobs with one pod each. A failed attempt says so behind the place that it gives back.
+    // All jobs have one pod. A failed attempt is recorded behind the place that it gives back.
     if (record.kind == RecordKind::kPodBound || record.kind == RecordKind::kAttemptFailed) {
       ++attempts;
     }

@@ -1,5 +1,5 @@
 // The driver that counts: what it gives, what it rules out, what it forgets and remembers; and many
-// random calls against an oracle that adds up everything anew each time.
+// random calls against an oracle that adds up everything each time.
 #include "policies/devices/counting_driver.h"
 
 #include <algorithm>

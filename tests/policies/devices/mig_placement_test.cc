@@ -52,7 +52,7 @@ const MigTable& A30() {
   return *table;
 }
 
-// Nodes n0, n1, ... with so many A100.
+// Nodes n0, n1, ... with these numbers of A100.
 std::vector<NodeSpec> A100s(const std::vector<int32_t>& gpus) {
   std::vector<NodeSpec> nodes;
   for (const int32_t count : gpus) {

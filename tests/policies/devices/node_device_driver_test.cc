@@ -1,4 +1,4 @@
-// What all drivers have in common that hand out the GPUs of nodes: giving once and again, giving
+// Behaviour common to all drivers that hand out the GPUs of nodes: repeated allocations, giving
 // back, restarts, checkpoints, times on the node.
 #include "policies/devices/node_device_driver.h"
 

@@ -179,7 +179,7 @@ class FakeHandle : public PostFilterHandle {
   PreemptionReport report_;
 };
 
-// What a new pod may do about fitting on none of `nodes`, and the nodes that were tried.
+// The remedy for a new pod that fits on none of `nodes`, and the nodes that were tried.
 struct Outcome {
   PostFilterResult result;
   std::vector<NodeId> tried;
@@ -527,7 +527,7 @@ class PodsRig {
     cluster().ChangeObjects().budgets.push_back(budget);
   }
 
-  // A waiting pod that needs so many CPUs.
+  // A waiting pod that needs `cpus` CPUs.
   FakeHandle MakeHandle(int64_t cpus, int32_t priority) {
     PodShape shape = TestShape(cpus * 1000, 0);
     shape.constraints.never_preempts = never_preempts_;

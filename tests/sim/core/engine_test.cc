@@ -1,4 +1,4 @@
-// What happens when, exactly, in small scenarios. Times are plain nanoseconds.
+// Exact courses of small scenarios. Times are plain nanoseconds.
 #include "sim/core/engine.h"
 
 #include <atomic>
@@ -94,7 +94,7 @@ TEST(EngineReplayTest, WithinAnInstantDeparturesComeBeforeArrivals) {
   s.pods = {{"a", 0, 0, 10, 0}, {"c", 0, 10, kForever, 0}};
   EXPECT_EQ(RunLines(s), (Lines{"0 PodArrived a", "0 PodBound a n0 0", "10 PodFinished a n0 0",
                                 "10 PodArrived c", "10 PodBound c n0 0", "10 RunEnded"}));
-  // Who has waited is older than who arrives just then.
+  // A pod that has waited goes before one that arrives just then.
   s.pods = {{"a", 0, 0, 10, 0}, {"b", 0, 3, kForever, 0}, {"c", 0, 10, kForever, 0}};
   EXPECT_EQ(RunLines(s), (Lines{"0 PodArrived a", "0 PodBound a n0 0", "3 PodArrived b",
                                 "3 AttemptFailed b 0/1 nodes are available: 1 Insufficient GPU.",
@@ -126,7 +126,7 @@ TEST(EngineReplayTest, AttemptsTakeTheirTimeOneAfterTheOther) {
                    "4 PodBound c n0", "6 PodBound b n0", "8 PodFinished c n0", "8 RunEnded"}));
 }
 
-// A pod that fails queues anew at that moment, behind one that has not been tried yet.
+// A pod that fails is queued again at that moment, behind one that has not been tried yet.
 TEST(EngineReplayTest, AFailedAttemptCostsThePlaceInTheQueue) {
   EngineScenario s = OneNode(RunMode::kReplay, 1);
   s.options.attempt_latency = SimDuration(2);

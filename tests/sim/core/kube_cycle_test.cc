@@ -452,7 +452,8 @@ TEST(KubeCycleTest, PreFilterRejectsForAllNodes) {
   EXPECT_EQ(rig.detail().pre_filter_message, "no such name");
   EXPECT_EQ(rig.detail().absent.size(), 2u);
   EXPECT_TRUE(rig.detail().skipped_filters.empty());
-  // What pods that leave could change: others are asked, and every node is a candidate.
+  // A rejection that departing pods could lift: other plugins are asked, and every node is a
+  // candidate.
   shape.constraints.node_name = "?";
   result = rig.Schedule(shape, 5);
   EXPECT_EQ(rig.detail().skipped_filters.size(), 2u);

@@ -323,7 +323,7 @@ std::vector<size_t> NaiveMachine::Place(size_t j, const std::vector<size_t>& wit
   return NaivePlace(Idle(without), jobs_[j].pods);
 }
 
-// What backfilling may count on: what is idle on nodes that take pods.
+// Resources that backfilling may count on: those idle on nodes that take pods.
 ResourceAmounts NaiveMachine::Free(const std::vector<size_t>& without) const {
   ResourceAmounts sum;
   for (const NaiveNode& node : Idle(without)) {
@@ -726,7 +726,7 @@ std::vector<NaiveOutcome> NaiveReplay(const EngineScenario& scenario,
 namespace {
 
 constexpr int64_t kFlushPeriodNs = 30 * kSecondNs;
-// What a job that may run for ever is believed to take.
+// The assumed run time of a job that may run for ever.
 constexpr int64_t kUnboundedNs = int64_t{1} << 61;
 
 // The plugins that rejected a pod, as bits.
@@ -751,7 +751,7 @@ bool HasCpuAndMemory(int64_t cpu_milli, int64_t memory_bytes, const PodShape& po
   return cpu_milli >= pod.request.cpu_milli && memory_bytes >= pod.request.memory_bytes;
 }
 
-// What is free when, as believed: what is free now, what comes back, and what is reserved.
+// The expected free resources over time: those free now, those that come back, and those reserved.
 struct Outlook {
   struct Slice {
     int64_t begin_ns;

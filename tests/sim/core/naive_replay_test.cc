@@ -201,8 +201,9 @@ void AddNodes(Random& random, Case* c) {
   }
 }
 
-// What it asks for. `gangs`: those of two groups so far; each of them is the only one of its kind,
-// since the best place of one pod may be another's only place, so that equals need not fare alike.
+// Chooses the job's pods. `gangs`: the gangs of two groups so far; each of them is the only one of
+// its kind, since the best place of one pod may be another's only place, so that equals need not
+// fare alike.
 void ChoosePods(const Case& c, Random& random, std::set<std::vector<int64_t>>* gangs,
                 JobArrival* job) {
   const uint64_t shapes = c.engine.shapes.size();
@@ -251,7 +252,7 @@ void AddJobs(Random& random, Case* c) {
 }
 
 void AddNodeEvents(Random& random, Case* c) {
-  // How reservations see nodes that are cordoned is not documented.
+  // The effect of cordoned nodes on reservations is not documented.
   std::vector<Action> actions = {Action::kAdd,  Action::kAdd,     Action::kRemove,
                                  Action::kFail, Action::kRecover, Action::kRecover};
   if (!c->backfills) {
@@ -519,7 +520,7 @@ void CheckSeed(uint64_t seed, Totals* totals) {
   EngineRig fast_rig(fast);
   ASSERT_TRUE(fast_rig.engine().Run().ok());
   EXPECT_EQ(fast_rig.RecordLines(), rig.RecordLines());
-  // What nodes gave is what jobs got, but for the time that it takes to bind.
+  // Nodes gave exactly what jobs got, but for the time that it takes to bind.
   if (c.engine.bind_latency <= SimDuration()) {
     EXPECT_EQ(gpu_milli_ns, held_milli_ns);
   }

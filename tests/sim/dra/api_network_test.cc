@@ -164,7 +164,7 @@ class ApiNetworkTest : public ::testing::Test {
     return *reply;
   }
   void Relabel(absl::string_view name, const std::string& value) { Do(Label(Stored(name), value)); }
-  // What was told until then, since the last time.
+  // The notifications until then, since the last call.
   Lines Until(int64_t ms) {
     network.RunUntil(Ms(ms));
     return std::exchange(lines, {});

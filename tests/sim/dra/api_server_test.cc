@@ -243,7 +243,7 @@ TEST_F(ApiServerTest, GeneratesNames) {
     EXPECT_EQ(suffixes.back().find_first_not_of("bcdfghjklmnpqrstvwxz2456789"), std::string::npos)
         << name;
   }
-  // Of this seed, for ever.
+  // The suffixes of this seed must never change.
   EXPECT_EQ(suffixes, (Lines{"266jc", "pnxfz", "2ngnd"}));
 
   // Another server with the same seed skips a name that is there.
@@ -1072,7 +1072,7 @@ void RunRequests(uint64_t seed, int requests, std::map<std::pair<Verb, ApiCode>,
     if (want.event.has_value()) {
       EXPECT_EQ(events[0].type, *want.event);
       EXPECT_TRUE(SameObject(events[0].object, want.object));
-      // What is stored holds, whatever the naive server thought of the request.
+      // Stored objects are valid, whatever the naive server thought of the request.
       EXPECT_TRUE(std::visit([](const auto& ref) { return Holds(*ref); }, events[0].object));
     }
     if (step % 16 == 15) ExpectSameTables(server, naive);

@@ -304,7 +304,7 @@ std::string CaseName(const testing::TestParamInfo<Case>& info) {
 INSTANTIATE_TEST_SUITE_P(SyncPod, SyncHandlerTest, testing::ValuesIn(kPodCases), CaseName);
 INSTANTIATE_TEST_SUITE_P(SyncClaim, SyncHandlerTest, testing::ValuesIn(kClaimCases), CaseName);
 
-// Those of upstream's cases that need a past or a failure.
+// Upstream's cases that need a past or a failure.
 
 TEST(ClaimControllerTest, missing_template) {
   World world;
@@ -532,7 +532,7 @@ TEST(ClaimControllerTest, OnePatchNamesAllClaimsInTheOrderOfTheEntries) {
   EXPECT_THAT(world.TakeCalls(),
               ElementsAre("POST resourceclaims pod-gpu-*", "POST resourceclaims pod-nic-*",
                           "PATCH pods/status pod"));
-  // One of them is made anew; the other's name stays.
+  // One of them is recreated; the other's name stays.
   const std::string nic(world.ClaimOf(pod, "nic")->meta.name.text());
   world.Delete(world.ClaimOf(pod, "gpu"));
   world.Rest();
@@ -596,7 +596,7 @@ TEST(ClaimControllerTest, ABoundPodWaitsForAClaimThatIsNotShared) {
 constexpr std::pair<double, double> kLatencies[] = {
     {0, 0}, {0.010, 0}, {0, 0.030}, {0.010, 0.005}, {0.010, 0.010}, {0.010, 0.050}, {0.2, 0.001}};
 
-// What the driver does to a claim that a node has been chosen for.
+// The driver's writes to a claim for which a node has been selected.
 void Allocate(World* world, Uid claim, const std::vector<Uid>& pods, bool shareable = false) {
   world->ChangeClaim(
       claim, [&](ResourceClaim* next) { next->meta.finalizers = {world->In("driver/protect")}; });

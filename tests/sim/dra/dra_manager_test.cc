@@ -84,7 +84,8 @@ TEST(DraManagerTest, PodWithAClaim) {
                                         "4620 ended p"));
 }
 
-// What it knows of the pod is a minute old; the claim controller's part of the status is its own.
+// The kubelet's view of the pod is a minute old; the claim controller's part of the status is its
+// own.
 TEST(DraManagerTest, ReportsThePhaseAloneWhateverElseHasChanged) {
   WorldOptions options = Sharp();
   options.read_ms = 10;
@@ -391,7 +392,7 @@ TEST(DraManagerTest, UnpreparesAgainAfterTenSeconds) {
                                         "1000 unprepare gpu c", "11000 unprepare gpu c"));
 }
 
-// What has been prepared stays so, and the pod refers to it.
+// A prepared claim stays so, and the pod refers to it.
 TEST(DraManagerTest, OnlyWhatFailedIsTriedAgain) {
   World world;
   world.AddClaim("good");
@@ -416,7 +417,7 @@ TEST(DraManagerTest, AClaimIsPreparedWhenAllItsPluginsAreDone) {
   world.RunPod("p", {"c"});
   world.RunMillis(1000);
   EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{0});
-  // What the first has done is undone; the other one is asked in vain.
+  // The first plugin's work is undone; the other one is asked in vain.
   world.Delete("p");
   world.RunMillis(15'000);
   EXPECT_THAT(world.Take(), ElementsAre("0 GET resourceclaims c", "0 prepare gpu c",
@@ -859,7 +860,7 @@ TEST_F(DraManagerEndTest, RestartWhileAClaimIsUnprepared) {
   world_.kubelet().WorkDone(pod, /*failed=*/false);
   RunUntil(2100);
   world_.Restart(100);
-  // Anew, and not after the one that is forgotten.
+  // It is unprepared again, and does not wait for the call that was forgotten.
   EXPECT_THAT(Rest(), ElementsAre("2200 unprepare gpu c", "2620 PATCH pods/status p Succeeded",
                                   "2620 ended p"));
 }
@@ -1030,7 +1031,7 @@ class RandomRun {
   }
 
   void EndWork(KnownPod& pod) {
-    // Of one that does not run nothing is to happen.
+    // Nothing may happen for a pod that does not run.
     pod.stopped = pod.stopped || (pod.started && !pod.ended && !pod.lost);
     world_.kubelet().WorkDone(pod.uid, random_.Below(2) == 0);
   }

@@ -182,7 +182,7 @@ TEST(DynamicResourcesPreScore, NothingToAskAboutAllocatedClaims) {
 // --- PostFilter. ---
 
 TEST(DynamicResourcesPostFilter, ChoosesAmongFreeClaims) {
-  // Of three claims that are in the way, somebody else uses the first.
+  // Three claims are in the way; another pod uses the first.
   std::set<std::string> chosen;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     WorldOptions options = OfRelease(DraRelease::k29);
@@ -925,7 +925,7 @@ TEST(DynamicResourcesReleases, StaleClaim) {
   }
 }
 
-// A claim that is gone, or was made anew under the same name, is not patched.
+// A claim that is gone, or was recreated under the same name, is not patched.
 TEST(DynamicResourcesReleases, VanishedClaim) {
   for (const auto& [release, anew] :
        std::vector<std::pair<DraRelease, bool>>{{DraRelease::k30, true},

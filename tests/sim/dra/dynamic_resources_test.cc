@@ -40,7 +40,7 @@ constexpr char kPutContext[] = "PUT podschedulingcontexts my-pod 200";
 constexpr char kDeleteContext[] = "DELETE podschedulingcontexts my-pod 200";
 constexpr char kNoContext[] = "DELETE podschedulingcontexts my-pod 404";
 
-// What each point is to do; by default nothing, with success.
+// The expected action at each point; by default nothing, with success.
 struct Wants {
   Want pre_enqueue, pre_filter, filter, pre_score, reserve, unreserve, pre_bind, post_bind,
       post_filter;
@@ -57,7 +57,7 @@ struct PluginCase {
   const char* name;
   std::function<void(World&)> objects;
   std::function<Wants(World&)> wants;
-  // What somebody else does right before the plugin writes.
+  // Another client's action right before the plugin writes.
   std::function<void(World&)> meanwhile = nullptr;
 };
 
@@ -469,8 +469,8 @@ INSTANTIATE_TEST_SUITE_P(, TestPlugin,
                          });
 
 // Upstream's case "disable" switches the whole feature off; a simulation without it has no plugin.
-// What the plugin itself can have switched off is PreEnqueue, before 1.28: then it lets everything
-// into the queue, and PreFilter says what it would have said.
+// The plugin itself can only have PreEnqueue switched off, before 1.28: then it lets everything
+// into the queue, and PreFilter rejects the pod with the same reason.
 TEST(TestPluginDisabled, disable) {
   for (const DraRelease release : {DraRelease::k26, DraRelease::k27, DraRelease::k28}) {
     World world(OfRelease(release));
@@ -668,7 +668,7 @@ std::vector<ContextCase> SkippedContextCases() {
          AddPodAndClaim(w);
          return ContextChange{w.ContextOf(*w.pod), std::nullopt, Hint::kSkip, false};
        }},
-      // Found missing when everything was listed anew; the old state is the last one known.
+      // A relist finds the object missing; the old state is the last one known.
       {"skip-missed-deleted",
        [](World& w) {
          AddPodAndClaim(w);

@@ -1,6 +1,6 @@
-// What goes wrong with classic DRA: how pods, nodes and drivers find each other, and how components
-// get in each other's way. Each test shows that it happens, and a setting or release in which it
-// does not. docs/pathologies.md tells the mechanisms.
+// Pathologies of classic DRA: how pods, nodes and drivers find each other, and how components get
+// in each other's way. Each test shows that one happens, and a setting or release in which it does
+// not. docs/pathologies.md describes the mechanisms.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -36,7 +36,7 @@ NodeTransition Change(double seconds, size_t node, NodeTransition::Action action
   return change;
 }
 
-// A second driver, with so many units on each node; pods with claims have one of each.
+// A second driver, with `units[i]` units on node i; pods with claims have one of each driver.
 void AddNic(DraScenario* s, const std::vector<int64_t>& units) {
   s->drivers.push_back(StoryDriver(kNic, units));
   const auto objects = s->objects;
@@ -282,7 +282,8 @@ TEST(PathologiesTest, ImmediatePinEndsByPreemption) {
   EXPECT_EQ(story.Count("pod: bound to node-0"), 1) << story.Text();
 }
 
-// Or with a claim anew; the driver knows nothing of CPUs, so that it must not be Immediate again.
+// A recreated claim also ends it; the driver does not know of CPUs, so the claim must not be
+// Immediate again.
 TEST(PathologiesTest, ImmediatePinEndsWithTheClaim) {
   for (const AllocationMode mode :
        {AllocationMode::kImmediate, AllocationMode::kWaitForFirstConsumer}) {
@@ -352,8 +353,8 @@ TEST(PathologiesTest, DeallocationThrashByPodsThatComeAndGo) {
 
 // ---- 6. ----
 
-// Only the last of so many nodes has a device. All have the same score; ties are broken at random,
-// anew each time.
+// Only the last of `nodes` nodes has a device. All have the same score; ties are broken at random
+// in each attempt.
 DraScenario LastNode(size_t nodes, uint64_t seed) {
   DraScenario s = StoryScenario(std::vector<int64_t>(nodes, 0));
   s.drivers[0].units.back().second = 1;
@@ -467,7 +468,7 @@ TEST(PathologiesTest, OnlyOneFeasibleNodeAndAnOlderList) {
 
 // ---- Writers of one object get in each other's way, and components are slow or down. ----
 
-// So many pods at 1 s, a second apart, with one claim "shared" among them.
+// `pods` pods from 1 s on, `apart` seconds apart, with one claim "shared" among them.
 DraScenario Sharing(size_t pods, bool shareable, int64_t run_seconds, double apart) {
   DraScenario s = StoryScenario({1, 1});
   for (NodeSpec& node : s.engine.nodes) node.cpu_milli = 100'000;

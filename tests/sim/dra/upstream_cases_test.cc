@@ -1,7 +1,7 @@
-// What upstream's tests of classic DRA assert beside the tables of dynamic_resources_test.cc
-// and driver_controller_test.cc: cases with just the objects that upstream has, one sync and no
-// other, and the texts of rejections. By upstream's names
-// (kubernetes/kubernetes pkg/scheduler/framework/plugins/dynamicresources; v0.29 of
+// Assertions of upstream's tests of classic DRA beside the tables of dynamic_resources_test.cc and
+// driver_controller_test.cc: cases with just the objects that upstream has, one sync and no other,
+// and the texts of rejections. By upstream's names (kubernetes/kubernetes
+// pkg/scheduler/framework/plugins/dynamicresources; v0.29 of
 // k8s.io/dynamic-resource-allocation/controller).
 #include <cstddef>
 #include <cstdint>
@@ -88,7 +88,7 @@ void ExpectCycle(World& w, const Want& write, const std::function<void()>& meanw
     meanwhile();
     Step(w, "PreBind", write, [&] { return plugin.PreBind(&cycle, kWorker); });
   }
-  // What could not be published is tried again, and refused again.
+  // A write that failed is tried again, and refused again.
   Want unreserve;
   if (late && write.status.code == Code::kError) unreserve.calls = write.calls;
   Step(w, "Unreserve", unreserve, [&] { return plugin.Unreserve(&cycle, kWorker); });

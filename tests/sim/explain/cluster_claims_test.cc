@@ -1,4 +1,4 @@
-// What drasim explain says of pods with claims: classic DRA's rules, point by point.
+// Explanations of pods with claims by drasim explain: classic DRA's rules, point by point.
 #include <string>
 #include <vector>
 

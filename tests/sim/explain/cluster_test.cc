@@ -432,7 +432,7 @@ TEST(ReadDumpTest, UnknownPods) {
   }
 }
 
-// What a real API server took is used, and what is odd about it said.
+// Objects that a real API server accepted are used, and their oddities reported.
 TEST(ReadDumpTest, Warnings) {
   const std::string dump =
       absl::StrCat(NodeYaml("n-1", "pods: 9"), PodYaml("p", "containers: []"), PodYaml("p", kPlain),

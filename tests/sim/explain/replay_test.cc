@@ -67,7 +67,7 @@ ExplainRequest Request(const std::string& path, const std::string& pod, int64_t 
   return request;
 }
 
-// What is told, without the line that names the ledger's path; or the error.
+// The story, without the line that names the ledger's path; or the error.
 std::string Told(const ExplainRequest& request) {
   const absl::StatusOr<Story> story = ExplainRun(request);
   if (!story.ok()) return std::string(story.status().message());
@@ -329,7 +329,7 @@ TEST(ExplainReplayTest, KilledRun) {
   EXPECT_THAT(whole, HasSubstr("arrived"));
 }
 
-// What a checkpoint holds may not suit this program; then it is done without.
+// A checkpoint that does not suit this program is not used.
 TEST(ExplainReplayTest, CheckpointThatCannotBeUsed) {
   TempDir dir;
   RunInto(dir.path(), absl::StrCat(TestText("Scenario: a busy cluster"), kQueues[0],

@@ -466,8 +466,8 @@ int64_t Sum(const MigTable& table, uint64_t set, int32_t MigProfile::*amount) {
   return sum;
 }
 
-// What is free and what geometry and layouts strand, from all legal sets of instances. REQUIRES:
-// instances are held whole.
+// Counts the free units and those stranded by geometry and layouts, from all legal sets of
+// instances. REQUIRES: instances are held whole.
 DeviceAmounts Naive(const Rig& rig) {
   const ClusterState& cluster = rig.cluster();
   DeviceAmounts sums;

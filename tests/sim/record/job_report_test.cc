@@ -293,7 +293,7 @@ TEST(JobReportTest, FailedAttemptsAndFailedJobs) {
   rig.Run(failed, 400);
   rig.End(failed, JobState::kFailed, 500);
   ExpectHours(rig.Report(500), {4.2, 1, 0.4, 0.1, 2.7});
-  // What a deleted job had done was of use to its owner.
+  // The work of a deleted job was of use to its owner.
   const JobId deleted = rig.Add("deleted", "", rig.Shape(0, 4), 500, 9);
   rig.Run(deleted, 500);
   rig.End(deleted, JobState::kDeleted, 600);

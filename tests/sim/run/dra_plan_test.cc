@@ -289,7 +289,7 @@ TEST(DraPlanTest, PodsOfOtherNamespacesFindTheirObjects) {
   EXPECT_EQ(sim->metrics().sample().pods_finished, 1);
 }
 
-// What nobody serves stays pending, and the reason says what is missing.
+// A claim that no driver serves stays pending, and the reason says what is missing.
 TEST(DraPlanTest, WhatCannotBeServedStaysPendingAndIsExplained) {
   struct Case {
     const char* objects;

@@ -94,7 +94,7 @@ const TimesCase kCases[] = {
      "        faults: [{at: 18s, action: restart, component: scheduler, duration: 60s},\n"
      "                 {at: 29s, action: restart, component: kubelet, duration: 100s}]",
      {"a Succeeded 169"}},
-    // Who is down preempts nobody: l works until 310 s, and 3,291 s from 370 s on.
+    // A scheduler that is down preempts nothing: l works until 310 s, and 3,291 s from 370 s on.
     {"SchedulerThatIsDownPreemptsNobody",
      "",
      "[{name: h, arrival: 1s, cpu: \"4\", run_time: 60s, priority: 10},\n"
@@ -135,8 +135,8 @@ INSTANTIATE_TEST_SUITE_P(All, DraTimesTest, ::testing::ValuesIn(kCases),
                            return std::string(run.param.name);
                          });
 
-// What is still there at the end, its work not begun, has done nothing useful. And a run does not
-// wait for ever for a call that takes so long.
+// A pod that is still there at the end, its work not begun, has done nothing useful. And a run does
+// not wait for ever for a call that takes so long.
 TEST(DraUnfinishedTest, PreparationIsNoWork) {
   const TimesCase c = {
       "", "", "[{name: a, arrival: 15s, cpu: \"1\", gpus: 1, run_time: 1m}]", "", "prepare: 300h",

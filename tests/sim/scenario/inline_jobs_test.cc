@@ -260,7 +260,7 @@ TEST(InlineJobsTest, RandomContainersAddUpAsTheRuleSays) {
   }
 }
 
-// What is wrong with the list; the text up to the first job's key is left out.
+// Checks the errors of the list; the text up to the first job's key is left out.
 void ExpectRefused(const TextRows<2>& cases) {
   for (const auto& [keys, message] : cases) {
     const Inline made(absl::StrCat("  - {name: a, ", keys, "}\n"));
