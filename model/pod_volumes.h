@@ -8,7 +8,7 @@
 
 namespace drasim {
 
-// Where a volume's data lies, as far as Kubernetes itself knows that kind of storage. Pods and
+// VolumeSource: the storage of a volume, as far as Kubernetes itself knows its kind. Pods and
 // persistent volumes share the kinds; those that no rule tells apart are kOther.
 struct VolumeSource {
   enum class Kind : uint8_t {

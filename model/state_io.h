@@ -119,7 +119,7 @@ class StateWriter {
  private:
   static constexpr size_t kMostDigits = 10;
 
-  // Where the next bytes go, at least `bytes` of them.
+  // Returns the place of the next bytes, at least `bytes` of them.
   char* Room(size_t bytes) {
     if (buffer_.size() - size_ < bytes) Grow(bytes);
     return &buffer_[size_];

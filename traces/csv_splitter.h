@@ -86,8 +86,8 @@ class CsvSplitter {
   }
   // The line on which the row begins.
   int64_t line() const { return row_line_; }
-  // Where field `i` begins (the opening quote of a quoted one), and where the row ends. O(bytes of
-  // the row).
+  // The positions at which field `i` begins (the opening quote of a quoted one) and the row ends.
+  // O(bytes of the row).
   CsvPosition position(size_t i) const;
   CsvPosition end_position() const;
 

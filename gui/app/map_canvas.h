@@ -37,7 +37,7 @@ class MapCanvas {
   absl::Span<const view::MapLegendRow> Legend(const AppState& app);
   // Pictures of the last drawing, for exports; empty before the first.
   std::string Svg(const AppState& app);
-  // Where the nodes and slots of the last frame stand on the screen.
+  // The places of the nodes and slots of the last frame on the screen.
   const view::ClusterMap& map() const { return *map_; }
   const view::MapView& view() const { return view_; }
   ImVec2 origin() const { return origin_; }

@@ -55,8 +55,8 @@ absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn
                                                           RunOverview* overview,
                                                           uint64_t exact_records = kExactRecords);
 
-// The state where `seek` stands. Of the extras, `fragmentation`, `node_changes` and `fits`
-// are the caller's.
+// The state where `seek` stands. The caller sets `fragmentation`, `node_changes` and `fits` of the
+// extras.
 RunSnapshot SnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek,
                        const RunBasis& basis, SnapshotExtras extras);
 // Likewise, as UpdateSnapshot.

@@ -368,8 +368,8 @@ class RunJob::Impl {
     Tell();
   }
 
-  // With the lock. Not left to the worker, which may wake up late: whoever resumed a run and then
-  // looks at it would take it for one that stands still.
+  // Call with the lock. The worker may wake up too late to do this: a caller that resumed a run and
+  // then looks at it would see it paused.
   void LeavePause() {
     if (progress_.state == JobState::kPaused) progress_.state = JobState::kRunning;
     changed_.notify_all();

@@ -24,7 +24,7 @@ class SnapshotPool {
 
   // Brings a snapshot that may be of another moment up to date: only these nodes of it differ.
   using Update = absl::FunctionRef<void(const TouchedNodes&, RunSnapshot*)>;
-  // `touched`: since the last call. Never changes a snapshot that somebody still holds.
+  // `touched`: since the last call. Never changes a snapshot that a caller still holds.
   std::shared_ptr<const RunSnapshot> Make(const TouchedNodes& touched, Update update);
 
  private:

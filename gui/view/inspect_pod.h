@@ -89,7 +89,7 @@ struct PodInspection {
   std::string name;
   std::string wants;
   bool wants_mig = false;
-  std::string tenant;  // filled by whoever knows it
+  std::string tenant;  // filled by a caller that knows it
   int32_t priority = 0;
   int64_t cpu_milli = 0;
   int64_t memory_bytes = 0;

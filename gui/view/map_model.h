@@ -97,7 +97,7 @@ struct ClusterMapData {
   std::vector<std::string> tenants;
   std::vector<std::string> states;  // of claims and devices
   bool has_shares = false;          // some GPU has kShareUnits; set by AddGpu
-  // To be raised by whoever changes fields directly; the functions below do it.
+  // To be raised by callers that change fields directly; the functions below do it.
   uint64_t version = 0;
 
   uint32_t AddNode(MapNode node);

@@ -38,7 +38,7 @@ bool BeginsPlain(absl::string_view text) {
   return !absl::StrContains("?:,[]{}#&*!|>'\"%@`", text[0]);
 }
 
-// Moves from line to line. What it does not know it gives up.
+// BlockParser: moves from line to line. It gives up at unknown syntax.
 class BlockParser {
  public:
   BlockParser(absl::string_view text, const YamlBlockLimits& limits, std::deque<YamlNode>* nodes)

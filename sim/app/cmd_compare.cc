@@ -229,7 +229,7 @@ int BestRow(const std::vector<Row>& rows, size_t m, bool more_is_better) {
   return best;
 }
 
-// Where the metric that rows are compared by stands, in a comparison of fills.
+// The column of the metric by which rows are compared, in a comparison of fills.
 std::optional<size_t> VersusColumn(const Comparison& c) {
   for (size_t m = 0; m < c.metrics.size() && !c.has_replays; ++m) {
     if (c.metrics[m].name == kVersusMetric) return m;
@@ -443,7 +443,7 @@ std::string Json(const Comparison& c, const std::vector<Row>& rows,
 
 // --- Worlds by name ---
 
-// Where each world parts from the first, with the first seed.
+// The divergence of each world from the first, with the first seed.
 std::vector<WorldPair> FindDivergences(const Contenders& contenders, size_t jobs) {
   const std::vector<Contender>& all = contenders.all;
   std::vector<WorldPair> pairs(all.size() - 1);

@@ -60,8 +60,8 @@ absl::StatusOr<RunRequest> NewRun(GivenScenario given, RunSpec spec, bool force)
   return request;
 }
 
-// With --resume the scenario is the one that the run left in its folder. What else the command line
-// says about it may not contradict.
+// With --resume the scenario is the one that the run left in its folder. The command line must not
+// contradict it.
 absl::StatusOr<RunRequest> ReadResumption(GivenScenario given, bool force) {
   const GivenOutput output = OutputOf(given);
   const std::string& dir = output.dir;
@@ -110,7 +110,7 @@ absl::StatusOr<RunRequest> ReadRequest(const ParsedFlags& flags) {
   return NewRun(std::move(given), std::move(spec), flags.Has("force"));
 }
 
-// Where the end of the run goes as objects, beside its results.
+// Outputs of the run's end as objects, beside its results.
 struct ObjectOutputs {
   std::string dir;                          // of --objects-out; empty: none
   std::unique_ptr<FolderLock> lock;         // of dir
@@ -230,7 +230,7 @@ void StopOnSignals() {
   if (std::signal(SIGHUP, OnSignal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
-// Where a run stands whose last job has arrived.
+// The state of a run whose last job has arrived.
 std::string RestOfRun(const Simulation& sim) {
   std::string seconds;
   AppendSeconds(sim.engine().now(), &seconds);

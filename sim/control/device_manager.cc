@@ -444,7 +444,7 @@ void DeviceManager::TakeOthers(const Request& request, int64_t needed) {
 void DeviceManager::TakeCores(int64_t cores, const TopologyHint& hint) {
   for (const bool aligned : {true, false}) {
     while (cores > 0) {
-      // Where the fewest are free, so that large rests stay together.
+      // Take the part with the fewest free cores, so that large rests stay together.
       size_t best = free_cores_.size();
       for (size_t i = 0; i < free_cores_.size(); ++i) {
         const bool in_hint = NumaClass(static_cast<int32_t>(i), hint) == 0;

@@ -170,7 +170,7 @@ void AttemptExplainer::AddOwnPods(const VerdictSummaryTable::Row& row,
     }
     added.push_back(std::move(r));
   }
-  // Where the pods of a gang differ, one that was placed may have made another reason the first.
+  // If the pods of a gang differ, one that was placed may have made another reason the first.
   out->agrees = out->pods == 1 ? !differs : own == static_cast<int64_t>(survey.fitting.size());
   out->rejections.insert(out->rejections.end(), added.begin(), added.end());
 }

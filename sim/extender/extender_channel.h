@@ -20,7 +20,7 @@ class ExtenderChannel {
   virtual ~ExtenderChannel() = default;
 
   // Sends `body` to the extender's `verb` and waits for the answer's body, which is UTF-8. Any
-  // error counts as the extender's own: whoever asks may pass over it.
+  // error counts as the extender's own: callers may ignore it.
   virtual absl::StatusOr<std::string> Call(const ExtenderSpec& extender, absl::string_view verb,
                                            absl::string_view body) = 0;
 

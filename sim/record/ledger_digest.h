@@ -88,8 +88,8 @@ class LedgerDigest {
 
  private:
   // Nearly all records of a busy run are failed attempts of pods that have failed before, which
-  // change only how often and why they failed last. They are counted here, in a little memory that
-  // stays in the processor's cache, and added to the live state when somebody looks.
+  // change only the number of failures and the last reason. They are counted here, in a little
+  // memory that stays in the processor's cache, and added to the live state when it is read.
   struct Failures {
     uint32_t unseen = 0;                  // by the live state
     uint32_t last = SummaryId::kInvalid;  // invalid: the pod's last record was something else

@@ -25,7 +25,7 @@ class SliceSampler {
 
   // O(1); nothing without MIG.
   void OnRecord(const Record& record) { Touch(record.node); }
-  // For one who has not seen the records so far. O(nodes).
+  // For a caller that has skipped records. O(nodes).
   void TouchAll();
   // The slices of all nodes. `live` has seen the records, and of `cluster` only the nodes' models
   // are read. `layouts`: as they are now. O(residents and devices of the nodes that records have

@@ -187,7 +187,7 @@ class SnapshotReader {
   }
 
  private:
-  // Where an object was read.
+  // The place from which an object was read.
   struct Place {
     std::string path;
     std::string name;   // of the file in messages

@@ -131,7 +131,7 @@ class Expansion {
   const std::optional<PluginSetProblem>& problem() const { return problem_; }
 
   // The plugins of a point, in order: those of both sets in the order of the point's own, the rest
-  // of multiPoint, the rest of the point's own. Of no use after a problem.
+  // of multiPoint, the rest of the point's own. Not valid after a problem.
   std::vector<std::string> List(PluginPoint point) {
     const std::string field(PluginPointField(point));
     const PluginSet& own = sets_[point];

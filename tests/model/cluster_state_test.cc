@@ -573,7 +573,7 @@ std::string Saved(const ClusterState& cluster) {
   return out.Release();
 }
 
-// The bytes loaded into a new cluster of the run's nodes. What loads must be consistent.
+// The bytes loaded into a new cluster of the run's nodes. A loaded state must be consistent.
 struct Reloaded {
   Reloaded(RandomRun& run, const std::string& bytes) : cluster(&models, &run.world().shapes) {
     for (const OracleNode& n : run.oracle().nodes) EXPECT_TRUE(cluster.AddNode(n.spec).ok());
@@ -845,7 +845,7 @@ TEST(ClusterDevicesTest, WhatWasGivenIsThereAgainAfterARollback) {
   }
 }
 
-// ---- What cannot be, neither in a run nor in a checkpoint ----
+// ---- States that are impossible in a run and in a checkpoint ----
 
 // A checkpoint of one node on which one bound pod of the first shape holds that.
 std::string Checkpoint(DeviceSet devices, const DeviceGrants& grants) {

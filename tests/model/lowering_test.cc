@@ -334,7 +334,7 @@ TEST(LoweringTest, RenamedOnlyIfShared) {
   EXPECT_EQ(Lowered(instances, Demand(1, 1000)), "nvidia.com/gpu:1, 1000 for 1x1000");
 }
 
-// ---- What holds for all ----
+// ---- Rules for all lowerings ----
 
 TEST(LoweringTest, ModelsAreIgnoredOnlyIfAsked) {
   std::vector<LoweringOptions> all = {Rule(LoweringRule::kNone), Rule(LoweringRule::kWholeGpu),

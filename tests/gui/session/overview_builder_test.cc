@@ -61,7 +61,7 @@ TEST_P(GuiOverviewTest, SeriesByBlockKeepTheExtremes) {
       const SeriesPoint& point = series.points[m][b];
       EXPECT_LE(found.min, static_cast<double>(point.least)) << series.names[m];
       EXPECT_GE(found.max, static_cast<double>(point.largest)) << series.names[m];
-      // Where no other block has the same instants, the values are the block's.
+      // If no other block has the same instants, the values are the block's.
       const bool alone = (b == 0 || series.blocks[b - 1].end < block.begin) &&
                          (b + 1 == series.blocks.size() || block.end < series.blocks[b + 1].begin);
       if (!alone && !overview.by_record) continue;

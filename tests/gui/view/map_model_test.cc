@@ -460,7 +460,7 @@ TEST(MapModelTest, ANodeShowsWhatLeadsOnMostOfItsGpus) {
   EXPECT_FALSE(data.nodes[0].lead.held);
 }
 
-// Whatever the detail, the map shows no colour that its legend lacks.
+// At any level of detail, the map shows no colour that its legend lacks.
 TEST(MapModelTest, TheLegendNamesEveryColour) {
   const ClusterMapData data = SmallCluster();
   ClusterMapData b = data;

@@ -213,7 +213,7 @@ TEST(CountingDriverTest, AnAllocationWhoseStatusWasNeverWrittenIsGivenAgain) {
               ElementsAre(ElementsAre(N(3))));
   EXPECT_THAT(driver.UnsuitableNodes({claims.Make(2)}, {N(2), N(3), N(7)}),
               ElementsAre(ElementsAre(N(7))));
-  // Whatever the node and the parameters are by now.
+  // The same devices, even with another node or other parameters.
   ExpectGiven(driver.Allocate({claims.Make(1, "1")}, N(2))[0], first);
   ExpectGiven(driver.Allocate({claims.Make(1, "no number")}, NodeId())[0], first);
   EXPECT_EQ(driver.free_units(N(7)), 0);

@@ -577,7 +577,7 @@ TEST(PodPreemptionTest, PodsThatAViolatedBudgetProtectsAreSparedFirst) {
   EXPECT_EQ(rig.Preempt(2).victims, (std::vector<PodId>{c, a}));
   EXPECT_EQ(rig.report().candidates[0].budget_violations, 0);
   EXPECT_EQ(rig.Preempt(1).victims, (std::vector<PodId>{a}));
-  // Where one has to be violated, the victims are in order of importance again.
+  // If a budget has to be violated, the victims are in order of importance again.
   EXPECT_EQ(rig.Preempt(3).victims, (std::vector<PodId>{c, a, b}));
   EXPECT_EQ(rig.report().candidates[0].budget_violations, 1);
 }

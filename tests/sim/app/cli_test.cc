@@ -356,7 +356,7 @@ TEST_F(CliInputTest, ValidateLooksAtEveryFile) {
   EXPECT_TRUE(absl::StrContains(result.err, "\nd.yaml: ")) << result.err;
 }
 
-// Whoever runs many cells wants to know of skipped rows no less.
+// Runs of many cells report skipped rows, too.
 TEST_F(CliInputTest, CompareAndSweepTellWarningsToo) {
   dir_.Write("pods.csv", absl::StrCat(kPodHeader, kPodRows, "a,1\n"));
   const std::string warning =

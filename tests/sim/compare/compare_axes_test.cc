@@ -382,7 +382,7 @@ TEST_F(CliCompareAxesTest, AColumnPerAxis) {
   EXPECT_TRUE(absl::EndsWith(neither[6], " 1 seed(s).")) << neither[6];
 }
 
-// Six GPUs; a pod with 460 milli and one with two GPUs make 41 %. Of the first alone five copies
+// Six GPUs; a pod with 460 milli and one with two GPUs make 41 %. Five copies of the first alone
 // stay below that: 2,300 of 6,000.
 TEST_F(CliCompareAxesTest, FillsAreComparedWithTheFirstRow) {
   const std::string& yaml = TestText("FillsAreComparedWithTheFirstRow.yaml");
@@ -437,7 +437,7 @@ TEST_F(CliCompareAxesTest, FillsBesideReplays) {
   EXPECT_EQ(JsonAt(rows[0], "jobs_finished"), "null");
   EXPECT_EQ(JsonAt(rows[1], "queue"), "\"fifo\"");
   EXPECT_EQ(JsonAt(rows[1], "makespan_seconds.mean"), "160");
-  // Columns that somebody has a value for, and no others: no load is near 130 %.
+  // Only columns with a value in some row: no load is near 130 %.
   EXPECT_FALSE(absl::StrContains(json, "gpu_allocation_percent_at_130"));
   for (const char* name :
        {"gpu_allocation_percent_at_100", "gpu_allocation_percent_end", "pods_unschedulable",

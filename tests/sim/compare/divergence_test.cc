@@ -1,4 +1,4 @@
-// Where two worlds part: each kind of decision by hand, and random runs against a search through
+// Divergence of two worlds: each kind of decision by hand, and random runs against a search through
 // all records.
 #include "sim/compare/divergence.h"
 

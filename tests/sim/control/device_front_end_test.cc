@@ -194,7 +194,7 @@ class Rig : public NodeControl {
     To(seconds);
     return std::exchange(log_, {});
   }
-  // Whatever was ever due, once more, now.
+  // Fires all timers that were ever due once more, now.
   void FireAllAgain() {
     for (const uint64_t token : fired_) front_end_->OnTimer(token, now_);
   }

@@ -332,7 +332,7 @@ TEST(EngineDevicesTest, APodIsTurnedAwayForEveryReason) {
   }
 }
 
-// Room that somebody leaves who was turned away is there at once.
+// The room of a pod that was turned away is there at once.
 TEST(EngineDevicesTest, TheNextInLineTakesTheRoom) {
   for (const char* const queue : kBothQueues) {
     SCOPED_TRACE(queue);

@@ -452,8 +452,8 @@ TEST(EngineBindingTest, ARejectionAfterATimeGivesTheNodeBack) {
   EXPECT_EQ(rig.RecordLines(), wanted);
 }
 
-// kube-scheduler tells its queue of a binding that failed as of a pod that was deleted: whoever did
-// not fit meanwhile is tried again. The rejected pod itself is not.
+// kube-scheduler tells its queue of a binding that failed as of a pod that was deleted: pods that
+// did not fit meanwhile are tried again. The rejected pod itself is not.
 TEST(EngineBindingTest, ARejectionAfterATimeMakesRoomForPodsThatWait) {
   HookScript script;
   script.react = [](const std::string& step, const PodContext& pod) {
@@ -473,7 +473,7 @@ TEST(EngineBindingTest, ARejectionAfterATimeMakesRoomForPodsThatWait) {
                    "20 PodBound a n0 0", "30 PodFinished a n0 0", "30 RunEnded"}));
 }
 
-// ---- What ends a run early ----
+// ---- Early ends of a run ----
 
 TEST(EngineErrorTest, ArrivalsMustNotGoBackInTime) {
   EngineScenario s = OneNode(RunMode::kReplay, 1);

@@ -545,7 +545,7 @@ TEST_F(KubernetesQueueTest, DamagedCheckpointsAreRefused) {
   EXPECT_EQ(Saved(whole), bytes);
 }
 
-// ---- What callers must not do ----
+// ---- Misuse by callers ----
 
 using KubernetesQueueDeathTest = KubernetesQueueTest;
 using Asked = std::vector<std::pair<uint32_t, uint64_t>>;

@@ -35,13 +35,13 @@ int64_t NaiveSum(int64_t a, int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? kNaiveNever : sum;
 }
 
-// Something that is going to happen. Of two at the same moment the one decided on earlier is first.
+// A future event. Of two at the same moment, the one decided on earlier comes first.
 struct NaiveDue {
   int64_t at_ns = kNaiveNever;
   uint64_t order = 0;
 };
 
-// Where a job is for kube-scheduler's queue.
+// A job's place in kube-scheduler's queue.
 enum class NaiveSpot { kNowhere, kGated, kActive, kBackoff, kUnschedulable };
 
 struct NaiveJob {
@@ -691,7 +691,7 @@ void NaiveMachine::ChangeNode() {
     case Action::kDevices:
       DRASIM_UNREACHABLE("the naive machine has no devices that change");
   }
-  // Whatever happens to a node is news: it may also mean that somebody need not be waited for.
+  // Any change of a node is news: it may also mean that a job need not be waited for.
   if (was_there != IsThere(n) || was_cordoned != (cordons_[n] > 0)) changed_ = true;
   if (was_cordoned && cordons_[n] == 0) Happened(kNodeSchedulable, n);
   if (was_there && !IsThere(n)) Empty(n, EvictionCause::kNodeLost);
@@ -881,8 +881,8 @@ bool NaiveMachine::MayDisplace(size_t waiting, size_t running) const {
 
 // The jobs to evict: one after the other, the lowest priority or the most work left first, of equal
 // ones that which started last (a start under way is the latest), then the later one; until the job
-// would fit. Then those are spared, the last first, without whom it fits as well. What is on its
-// way out makes room, too.
+// would fit. Then those are spared, the last first, without which it fits as well. Jobs that are on
+// their way out make room, too.
 bool NaiveMachine::FindVictims(size_t j, std::vector<size_t>* victims) const {
   struct Candidate {
     Left rank;  // the smaller goes first
@@ -1157,7 +1157,7 @@ void NaiveMachine::AfterBackoff(NaiveJob* job) const {
   job->spot = over ? NaiveSpot::kActive : NaiveSpot::kBackoff;
 }
 
-// The next whole second, or half minute, at which somebody moves on.
+// The next whole second, or half minute, at which a pod changes its place in the queue.
 int64_t NaiveMachine::NextTick() const {
   int64_t next_ns = kNaiveNever;
   for (const NaiveJob& job : jobs_) {

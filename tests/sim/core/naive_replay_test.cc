@@ -1,5 +1,5 @@
-// The engine beside its naive twin, over random scenarios in every mode; and what must hold in any
-// run, whoever is right.
+// The engine beside its naive twin, over random scenarios in every mode; and invariants that hold
+// in any run, even if both are wrong.
 #include "tests/sim/core/naive_replay.h"
 
 #include <algorithm>
@@ -151,9 +151,8 @@ void ChooseMode(uint64_t seed, Case* c) {
   c->preempts = e.batch.preempt || e.batch.preempt_by_priority;
 }
 
-// Where the documented rules leave open what happens, the combination is left out: what backfilling
-// makes of it that jobs have been bound, and who gets the room of victims that took their time to
-// leave.
+// Combinations without a documented rule are left out: the effect on backfilling that jobs have
+// been bound, and the owner of the room of victims that took their time to leave.
 void ChooseTiming(Random& random, Case* c) {
   EngineScenario& e = c->engine;
   InterruptionCosts& costs = e.options.interruption;
@@ -306,7 +305,7 @@ Case RandomCase(uint64_t seed) {
   return c;
 }
 
-// ---- What must hold in any run ----
+// ---- Invariants of any run ----
 
 // Follows the records and judges by them alone.
 class Witness : public RecordSink {

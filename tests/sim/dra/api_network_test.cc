@@ -919,7 +919,7 @@ Lines RunOnModel(uint64_t seed) {
   return lines;
 }
 
-// Where the lists part, with some lines before.
+// The first difference of the lists, with some lines before it.
 std::string Difference(const Lines& a, const Lines& b) {
   const size_t same = static_cast<size_t>(
       std::distance(a.begin(), std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first));

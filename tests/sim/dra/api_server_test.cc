@@ -35,7 +35,7 @@ namespace api_server_test {
 using Lines = std::vector<std::string>;
 using Type = WatchEvent::Type;
 
-// --- What objects, replies and events look like in failures and expectations ---
+// --- Objects, replies and events as text, for failures and expectations ---
 
 std::string TextOf(const ObjectMeta& meta) {
   std::string text = absl::StrCat(meta.name.text(), " #", meta.uid, " v", meta.version);
@@ -825,7 +825,7 @@ class NaiveServer {
   ResourceVersion version_ = 0;
 };
 
-// --- Requests: most start from a snapshot that somebody may still have ---
+// --- Requests: most start from a snapshot that a client may still have ---
 
 class RequestMaker {
  public:

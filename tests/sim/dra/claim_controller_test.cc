@@ -808,8 +808,8 @@ TEST(ClaimControllerStory, SoManyWorkersWorkAtATime) {
   }
 }
 
-// Whenever it dies, it takes up its work again. What it posted and did not hear of can be lost:
-// then it makes another claim, and the lost one goes with the pod.
+// It takes up its work again after a restart at any time. A creation whose reply it missed can be
+// lost: then it makes another claim, and the lost one goes with the pod.
 TEST(ClaimControllerStory, RestartAtAnyTime) {
   size_t most_claims = 0;
   for (int64_t ms = 0; ms < 120; ms += 3) {

@@ -44,7 +44,7 @@ WorldOptions SlowCalls(WorldOptions options = Sharp()) {
   options.watch_ms = 5;
   return options;
 }
-// And a call to a plugin takes 100 ms besides.
+// In addition, a call to a plugin takes 100 ms.
 WorldOptions Slow(DraRelease release = DraRelease::k29) {
   WorldOptions options = SlowCalls(OfRelease(release));
   options.kubelet.grpc_latency = Millis(100);
@@ -508,7 +508,7 @@ TEST(DraManagerTest, RunsRepeatAndDependOnTheSeed) {
   EXPECT_NE(DrawnRun(1), DrawnRun(2));
 }
 
-// ---- How pods end before their time, and what the kubelets make of faults. ----
+// ---- Early ends of pods, and faults of kubelets. ----
 
 // With slow calls, a pod with claim "c" hears of itself at 5 ms, has its claim at 15, prepares it
 // until 1015, and runs from 1035 on. Unpreparing takes 400 ms.
@@ -975,7 +975,7 @@ class RandomRun {
     uint32_t node = 0;
     std::set<std::string> claims;
     bool reserved = false;
-    bool stopped = false;  // somebody has asked for its end, or it has ended by itself
+    bool stopped = false;  // its end was requested, or it has ended by itself
     bool heard = false;    // the kubelet has seen it bound
     bool lost = false;
     bool started = false;
@@ -984,7 +984,7 @@ class RandomRun {
 
   static std::string ClaimOf(uint32_t node, uint32_t i) { return absl::StrCat("c", node, "-", i); }
 
-  // --- What happens. ---
+  // --- Actions. ---
 
   void Act() {
     const uint64_t what = random_.Below(100);
@@ -1076,7 +1076,7 @@ class RandomRun {
     known.ended = true;
   }
 
-  // --- What is to hold. ---
+  // --- Invariants. ---
 
   void Go(SimDuration length) {
     const SimTime until = world_.network().now() + length;

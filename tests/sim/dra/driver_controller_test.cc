@@ -370,8 +370,8 @@ TEST(DriverControllerTest, UpstreamPodsSelectedNodeIsKept) {
   RunPodCase(last);
 }
 
-// ---- What a sync does beyond upstream's cases: batches, refused writes, lists of nodes, which
-// claims of a pod count, parameters, releases. ----
+// ---- Syncs beyond upstream's cases: batches, refused writes, lists of nodes, claims of a pod that
+// count, parameters, releases. ----
 
 const absl::Status kNoRoom = absl::ResourceExhaustedError("no room");
 
@@ -899,7 +899,7 @@ TEST(DriverControllerTimeTest, ContextsAreLookedAtEvery30Seconds) {
   EXPECT_THAT(world.TakeMessages(), IsEmpty());
 }
 
-// --- What takes time. ---
+// --- Actions that take time. ---
 
 TEST(DriverControllerTimeTest, ADecisionIsTakenWhenItsTimeIsOver) {
   World world(DecidesAfter(2));

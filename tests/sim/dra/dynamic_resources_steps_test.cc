@@ -543,7 +543,7 @@ TEST(DynamicResourcesText, NamesWhatItIsAbout) {
   EXPECT_EQ(texts.size(), static_cast<size_t>(Reason::kCallFailed) + 1);
 }
 
-// ---- What differs from release to release, and upstream's quirks. ----
+// ---- Differences between releases, and upstream's quirks. ----
 
 constexpr DraRelease kAll[] = {DraRelease::k26, DraRelease::k27, DraRelease::k28,
                                DraRelease::k29, DraRelease::k30, DraRelease::k31};

@@ -47,7 +47,7 @@ struct Wants {
   // The binding fails after PreBind, so that Unreserve comes instead of PostBind.
   bool bind_fails = false;
 
-  // Where a release writes: Reserve until 1.29, then PreBind.
+  // The point at which a release writes: Reserve until 1.29, then PreBind.
   Want& writes(const World& world) {
     return world.behaviour().writes_in_pre_bind() ? pre_bind : reserve;
   }
@@ -103,7 +103,7 @@ void InfoContext(World& w) {
   w.AddContext(context);
 }
 
-// --- What becomes of them. ---
+// --- Expected outcomes of the cases. ---
 
 Status Rejected(World& w, Reason reason, const char* object = kClaim) {
   return {Code::kUnresolvable, reason, w.N(object)};

@@ -188,7 +188,7 @@ DraScenario TwoClaims(DraRelease release, AllocationMode mode) {
 
 // Drivers allocate at the first consumer. The API server takes 10 ms for a driver's write, so that
 // its work for the two pods interleaves. Drivers reserve what they allocate, in every release: each
-// pod gets one of the claims, and the pods wait for each other. What PreFilter rejects comes
+// pod gets one of the claims, and the pods wait for each other. A pod that PreFilter rejects comes
 // neither to Unreserve nor to a deallocation.
 TEST(PathologiesTest, TwoPodsTwoExclusiveClaims) {
   for (const DraRelease release :
@@ -208,7 +208,7 @@ TEST(PathologiesTest, TwoPodsTwoExclusiveClaims) {
 
 // Claims that are allocated at their creation. Since 1.30 reserving is done beside the scheduling
 // thread: each pod gets one claim, fails with the other, gives the first back, and is tried again
-// when its backoff is over, at the same moment as the other. What differs by chance ends that.
+// when its backoff is over, at the same moment as the other. Random differences end that.
 TEST(PathologiesTest, TwoPodsTwoExclusiveClaimsTakeTurnsInFailing) {
   for (const auto& [release, latency] : std::vector<std::pair<DraRelease, std::string>>{
            {DraRelease::k29, "constant(0.01)"},

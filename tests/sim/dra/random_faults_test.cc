@@ -1,7 +1,7 @@
 // Random clusters, claims, latencies and releases, with faults: components that restart in the
 // middle of what they do, lost watches, failing preparations, nodes that fail, users who change and
-// delete claims and pods by force. What must hold is looked at after every event of the engine,
-// once more when all is over, and again when users have deleted everything.
+// delete claims and pods by force. Invariants are checked after every event of the engine, once
+// more when all is over, and again when users have deleted everything.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -107,9 +107,9 @@ TEST(UpstreamPluginCases, delayed_allocation_scheduling_finish) {
   }
 }
 
-// Somebody changes the context's metadata right before the plugin writes: here a finalizer, for
-// these objects have no labels. Upstream's fake server calls that an error of its own, and there
-// the test ends; a real one says "conflict", and since 1.29 an apply follows.
+// Another client changes the context's metadata right before the plugin writes: here a finalizer,
+// for these objects have no labels. Upstream's fake server calls that an error of its own, and
+// there the test ends; a real one says "conflict", and since 1.29 an apply follows.
 TEST(UpstreamPluginCases, delayed_allocation_scheduling_finish_concurrent_label_update) {
   for (const DraRelease release : kAll) {
     SCOPED_TRACE(DraReleaseText(release));

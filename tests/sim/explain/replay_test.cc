@@ -141,7 +141,7 @@ TEST_F(ExplainKubernetesTest, BeforeItArrives) {
 }
 
 TEST_F(ExplainKubernetesTest, AllPlacesOfTheQueue) {
-  // Whatever the moment, a waiting job is found somewhere, and its state is that of the run.
+  // At any moment, a waiting job is found somewhere, and its state is that of the run.
   std::string all;
   for (const char* pod : {"share", "train", "gated2", "low-3", "urgent"}) {
     for (int64_t at = 540; at < 4000; at += 170) {
@@ -354,7 +354,7 @@ TEST(ExplainReplayTest, CheckpointThatCannotBeUsed) {
   EXPECT_TRUE(absl::EndsWith(told, text.substr(text.find("\n\n")))) << text;
 }
 
-// ---- What is refused ----
+// ---- Refused input ----
 
 TEST(ExplainReplayTest, BadInput) {
   TempDir dir;

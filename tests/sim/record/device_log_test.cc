@@ -204,7 +204,8 @@ TEST(DeviceLogTest, PodsWhoseDevicesTheSchedulerChooses) {
   script.Finish(plain);
   script.Fail(gpu, 0);
   EXPECT_EQ(log.csv(), kHeader);
-  // MIG instances are told whoever chose them, and so are GPUs beside what the node gives.
+  // MIG instances are reported whichever part chose them, and so are GPUs beside what the node
+  // gives.
   PodShape instances = TestShape(1000, 0);
   instances.request.mig = {{"1g.10gb", 2}};
   const PodId mig = script.Arrive("mig", instances);

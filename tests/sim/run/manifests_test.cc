@@ -205,7 +205,7 @@ TEST(ManifestsTest, DevicesOfSeveralContainersStayApart) {
   const ReadTexts read(TestText("DevicesOfSeveralContainersStayApart"));
   ASSERT_EQ(read.error, "");
   EXPECT_EQ(read.Jobs(), Job(TestLines("DevicesOfSeveralContainersStayApart.2")));
-  // And MakeInlineJobs takes them.
+  // MakeInlineJobs accepts them, too.
   GpuModelTable models;
   ShapeTable shapes(&models);
   const auto made = MakeInlineJobs(read.manifests.jobs, {}, &shapes);

@@ -327,7 +327,7 @@ TEST(InlineJobsTest, ThereIsALimitOfPods) {
                 "at most 1000000; a trace may have more"));
 }
 
-// --- What is known without the cluster ---------------------------------------------------------
+// --- Facts known without the cluster -------------------------------------------------------------
 
 // The resolved workload as YAML, or the error.
 std::string Resolved(absl::string_view workload) {
