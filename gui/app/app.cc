@@ -529,7 +529,7 @@ void App::SaveSettings() {
 
 void App::Notify(absl::string_view text, bool error) {
   std::vector<Notice>& notices = state_.notices;
-  // The same once more, such as at the end of a run, is no news.
+  // A repeated notice, such as at the end of a run, is not shown again.
   if (!notices.empty() && notices.back().text == text) return;
   notices.push_back({std::string(text), error});
   if (notices.size() > kMostNotices) notices.erase(notices.begin());

@@ -78,8 +78,8 @@ std::vector<std::string> FiguresTexts(const RunOverview& run) {
   return texts;
 }
 
-// `job`: of this window, or null. A run with a change has the name and the policy of the one that
-// it repeats, so the change comes first.
+// `job`: of this window, or null. A run with a change has the name and the policy of the original
+// run, so the change comes first.
 std::string ChipText(const RunOverview& run, const RunJob* job) {
   const std::string name =
       run.policy.empty() ? run.name : absl::StrCat(run.name, " · ", run.policy);

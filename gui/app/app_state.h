@@ -33,8 +33,8 @@ struct Fonts {
   ImFont* large = nullptr;  // of the clock
 };
 
-// One opened run with what is known of it in this frame. `overview` and `snapshot` are taken from
-// the session once per frame, so all panels show the same state.
+// One opened run and its data in this frame. `overview` and `snapshot` are taken from the session
+// once per frame, so all panels show the same state.
 struct RunSlot {
   std::unique_ptr<RunSession> session;  // null: nothing is opened
   std::unique_ptr<RunJob> job;          // the run in progress that will be opened here

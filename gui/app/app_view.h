@@ -32,7 +32,7 @@ class AppView {
   // Whether the next frame may differ without an event of the user.
   virtual bool animating() const = 0;
 
-  // Showing the one that is shown closes it.
+  // Shows the overlay, or closes it if it is shown already.
   virtual void Show(Overlay overlay) = 0;
   virtual Overlay overlay() const = 0;
   // Brings the panel's tab to the front and gives it the keys. Once more: the next panel of the

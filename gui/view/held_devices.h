@@ -1,4 +1,5 @@
-// The devices, or parts of them, that a pod holds on its node, and what is held of a node's.
+// The devices, or parts of them, that a pod holds on its node, and the held parts of a node's
+// devices.
 #ifndef DRASIM_GUI_VIEW_HELD_DEVICES_H_
 #define DRASIM_GUI_VIEW_HELD_DEVICES_H_
 

@@ -341,7 +341,7 @@ class PostFilterHandle {
   virtual absl::Status AskExtenders(std::vector<PreemptionReport::Candidate>* /*candidates*/) {
     return absl::OkStatus();
   }
-  // Null: nobody reads it.
+  // Null: not wanted.
   virtual PreemptionReport* report() { return nullptr; }
 };
 

@@ -120,7 +120,7 @@ struct ObjectOutputs {
   bool any() const { return !dir.empty() || openmetrics != nullptr; }
 };
 
-// Before the run, so that it is not in vain.
+// Fails before the run if an output cannot be written, so that no run is wasted.
 absl::Status PrepareObjectOutputs(const ParsedFlags& flags, ObjectOutputs* out) {
   if (flags.Has("objects-out")) {
     out->dir = *flags.Get("objects-out");

@@ -20,8 +20,8 @@ namespace {
 
 constexpr ReasonIndex kUnknown = VerdictCache::kUnknown;
 
-// Nodes that are asked about together. Few at the end of a search, because those after the last
-// feasible one are asked in vain.
+// Numbers of nodes per call of the filters. Small chunks at the end of a search, because work on
+// nodes after the last feasible one is wasted.
 constexpr size_t kLargestChunk = 256;
 constexpr size_t kSmallestChunk = 16;
 
@@ -369,8 +369,8 @@ void KubeCycle::VisitChunk(Attempt* a) {
   a->feasible.insert(a->feasible.end(), out, out + found);
 }
 
-// The nodes from `place` on, as far as single nodes decide: `count` of them, or up to the first
-// that nobody was asked about yet. Returns how many. Plain pointers: this is the innermost loop.
+// Visits the nodes from `place` on, as far as single nodes decide: `count` of them, or up to the
+// first without a known verdict. Returns their number. Plain pointers: this is the innermost loop.
 size_t KubeCycle::VisitKnown(Attempt* a, size_t place, size_t count) {
   const size_t before = a->feasible.size();
   const size_t room = a->to_find - before;
@@ -821,7 +821,7 @@ void KubeCycle::RunPostFilters(Attempt* a) {
   result.keeps_nomination = true;
   const std::vector<PostFilterPlugin*>& plugins = a->profile->post_filters();
   if (!runs_post_filter_ || plugins.empty() || !a->pod->pod.valid()) return;
-  // Nobody reads why, and there is no nomination that could be lost.
+  // No reader wants the reasons, and there is no nomination that could be lost.
   if (jobs_ != nullptr && !a->wants_texts() && !nominator_->NodeOf(a->pod->pod).valid()) {
     const int32_t priority = cluster_->pod_priority(a->pod->pod);
     const auto may_help = [&](const PostFilterPlugin* plugin) {

@@ -1,5 +1,5 @@
-// KubePostFilter: the ground of PostFilter plugins after an attempt of KubeCycle that found no
-// node.
+// KubePostFilter: the cluster on which PostFilter plugins try removals after an attempt of
+// KubeCycle that found no node.
 #ifndef DRASIM_SIM_CORE_KUBE_POST_FILTER_H_
 #define DRASIM_SIM_CORE_KUBE_POST_FILTER_H_
 
