@@ -115,7 +115,7 @@ class DomainCounts {
   const std::vector<uint8_t>* members_ = nullptr;
   std::vector<int32_t> sums_;       // by domain
   std::vector<int32_t> nodes_;      // by domain: nodes that take part
-  std::vector<uint32_t> with_sum_;  // how many known domains have each sum
+  std::vector<uint32_t> with_sum_;  // the number of known domains by sum
   size_t least_ = 0;
   uint32_t known_ = 0;
   int64_t total_ = 0;

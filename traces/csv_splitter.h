@@ -131,7 +131,7 @@ class CsvSplitter {
   ByteSource* const source_;
   const CsvOptions options_;
   std::vector<char> buffer_;  // data, then padding of one block
-  size_t pos_ = 0;            // where the next row begins
+  size_t pos_ = 0;            // the beginning of the next row
   size_t end_ = 0;            // end of the data
   int64_t line_ = 1;          // of pos_
   bool eof_ = false;

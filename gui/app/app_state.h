@@ -93,7 +93,7 @@ struct AppState {
   view::TimeTarget CursorIn(const RunSlot& slot) const;
 
   // --- selection ---
-  ObjectRef selected;  // what the inspector shows
+  ObjectRef selected;  // the object in the inspector
   // The node whose slots are shown over time: the last one selected, or that of the pod or claim.
   std::string node;
   // Selects an object and remembers the one before.

@@ -59,7 +59,7 @@ struct LifeMark {
   Kind kind = Kind::kArrived;
   SimTime time;
   uint32_t verdict = 0;  // PodInspection::verdicts, for kNoNode and kTurnedAway
-  std::string node;      // where one is concerned
+  std::string node;      // if a node is concerned
   EvictionCause cause = EvictionCause::kPreempted;  // of an eviction
   std::string text;                                 // the same in words
 };

@@ -477,7 +477,7 @@ class BlockParser {
   absl::string_view line_;  // the rest of the present line, without blanks at its end
   size_t begin_ = 0;        // of the present line
   size_t indent_ = 0;       // of line_ in it
-  size_t next_ = 0;         // where the next line begins
+  size_t next_ = 0;         // the beginning of the next line
   bool any_line_ = false;   // has been read: a document mark may only be the first
   bool done_ = false;
   bool failed_ = false;

@@ -117,7 +117,7 @@ struct PostFilterResult {
   // The pod's nominated node afterwards: upstream's ModeOverride with `nominated` (invalid:
   // cleared), or ModeNoop if true.
   bool keeps_nomination = false;
-  NodeId nominated;            // where the pod would fit; nothing is reserved for it there
+  NodeId nominated;            // the node on which it would fit; nothing is reserved there
   std::vector<PodId> victims;  // to be evicted; may be empty
   // Pods of lower priority that lose their nomination for that node.
   std::vector<PodId> cleared_nominations;

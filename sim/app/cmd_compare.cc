@@ -52,7 +52,7 @@ constexpr double kFillRatio = 1.3;
 
 struct Comparison {
   Contenders contenders;
-  GivenScenario given;        // where values come from, for messages; empty with worlds by name
+  GivenScenario given;        // the origin of values, for messages; empty with worlds by name
   const char* mode = "fill";  // or replay; mixed: some contenders are fills, some replays
   bool has_replays = false;
   std::vector<CellMetric> metrics;  // the columns

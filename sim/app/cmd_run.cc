@@ -41,7 +41,7 @@ struct RunRequest {
   std::unique_ptr<FolderLock> lock;      // of output.dir, if any; released last
   std::unique_ptr<BegunScenario> begun;  // until there is a ledger
   RunSpec spec;
-  GivenScenario given;                   // where its values come from, for messages
+  GivenScenario given;                   // the origin of its values, for messages
   std::optional<Resumption> resumption;  // with --resume
 };
 
@@ -264,7 +264,7 @@ absl::Status RunCommand(const ParsedFlags& flags) {
   RETURN_IF_ERROR(Start(&request, sim->get()));
   const absl::Status ran = (*sim)->Run();
   progress.Clear();
-  PrintWarnings(**sim, told);  // what only the run could tell
+  PrintWarnings(**sim, told);  // warnings found only by running
   const std::string& dir = request.spec.output.dir;
   if (!ran.ok()) {
     if (outputs != nullptr) (void)outputs->Abandon();

@@ -180,7 +180,7 @@ class Simulation {
   JobTable jobs_;
   int64_t origin_ns_ = 0;  // the run's time zero in the trace's own time
   Workload workload_;
-  StandingPods standing_;  // those of cluster.manifests
+  StandingPods standing_;  // the pods of cluster.manifests
   // Objects of workload.manifests that plugins read.
   std::vector<std::shared_ptr<const proto::kube::Object>> context_;
   std::shared_ptr<const GivenObjects> workload_objects_;

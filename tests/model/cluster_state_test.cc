@@ -923,7 +923,7 @@ TEST(ClusterDevicesTest, ImpossibleGrantsAreRefused) {
   }
 }
 
-// ---- A naive model: who holds what, and nothing else ----
+// ---- A naive model: the holders of resources, and nothing else ----
 
 struct NaivePod {
   PodShape shape;

@@ -140,7 +140,7 @@ TEST(CountingDriverTest, GivesUnitsOfTheNodeAskedForUntilTheyAreGone) {
       driver.Allocate({claims.Make(1, "3"), claims.Make(2, "2"), claims.Make(3)}, N(2));
   ASSERT_EQ(results.size(), 3u);
   ExpectGiven(results[0], Given(claims, N(2), 3, Only(N(2))));
-  // Results are independent: what does not fit keeps nobody else out.
+  // Results are independent: a claim that does not fit does not affect others.
   EXPECT_EQ(results[1].status, absl::ResourceExhaustedError("2 units wanted, 1 free on the node"));
   EXPECT_EQ(results[1].allocation, nullptr);
   ExpectGiven(results[2], Given(claims, N(2), 1, Only(N(2))));

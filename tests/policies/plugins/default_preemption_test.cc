@@ -300,7 +300,7 @@ TEST(DefaultPreemptionTest, ChoosesTheNodeByTheRules) {
         pods.back().push_back(rig.Pod(job, 0));
       }
     }
-    // The whole node: nobody can stay.
+    // The whole node: no pod can stay.
     const PostFilterResult result = Preempt(rig, 6000, kHigh, nodes).result;
     EXPECT_EQ(result.code, StepCode::kSuccess) << row.name;
     EXPECT_EQ(result.nominated, nodes[row.chosen]) << row.name;

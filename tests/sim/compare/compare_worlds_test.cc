@@ -180,7 +180,7 @@ TEST(WorldTableTest, NumbersUnderNumbers) {
       Column("dra-classic:first-fit", {{89.06, 0}, {3626, 0}, {11.944, 0}, {none, 0}}),
       Column("dra-classic:first-fit:immediate", {{7.5, 0}, {12, 0}, {9, 0}, {0.25, 0}})};
   EXPECT_EQ(WorldTable(metrics, columns, 1, false), TestText("NumbersUnderNumbers"));
-  // The best is bold; where nobody is better than others, nobody is.
+  // The best is bold; without a better one, none is.
   const std::string ansi = WorldTable(
       Metrics({"wanted_percent", "preemptions"}),
       {Column("direct", {{10, 0}, {0, 0}}), Column("device-plugin", {{30, 0}, {0, 0}})}, 1, true);

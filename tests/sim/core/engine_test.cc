@@ -146,7 +146,7 @@ struct GateScript {
   enum class Point : uint8_t { kNone, kPreFilter, kPermit };
   Point refuses_at = Point::kNone;
   int64_t opens_ns = 0;
-  std::vector<StepResult> help;        // what PostFilter answers, call by call; then it gives up
+  std::vector<StepResult> help;        // answers of PostFilter, call by call; then it gives up
   std::vector<int64_t> help_asked_ns;  // when PostFilter was called
 };
 
@@ -246,7 +246,7 @@ TEST(EngineStepsTest, PostFilterMayHaveAPodTriedAgainAfterItsIntents) {
                                 "1 AttemptFailed b" + full, "8 AttemptFailed b" + full,
                                 "10 PodFinished a n0 0", "10 PodBound b n0 0", "10 RunEnded"}));
   EXPECT_EQ(script.help_asked_ns, (std::vector<int64_t>{1, 8}));
-  // A fill has no second try, so nobody is asked.
+  // A fill has no second try, so no plugin is asked.
   script.help_asked_ns.clear();
   s.options.mode = RunMode::kFill;
   EXPECT_EQ(RunLines(s), (Lines{"0 PodArrived a", "0 PodBound a n0 0", "0 PodArrived b",

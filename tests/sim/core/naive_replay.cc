@@ -1109,7 +1109,7 @@ void NaiveMachine::Attempt() {
   }
 }
 
-// Remembers who rejected the pod that found no place, and from when on the job backs off.
+// Remembers the plugins that rejected the pod without a place, and the start of the job's backoff.
 void NaiveMachine::Reject(size_t j) {
   NaiveJob& job = jobs_[j];
   std::vector<NaiveNode> nodes = Idle({});

@@ -144,7 +144,7 @@ void ChooseMode(uint64_t seed, Case* c) {
   if (mode % 4 == 3) e.batch.backfill = Backfill::kConservative;
   c->backfills = e.batch.backfill != Backfill::kNone;
   const bool srtf = e.queue == "srtf";
-  // Conservative backfilling displaces nobody.
+  // Conservative backfilling displaces no jobs.
   if (e.batch.backfill == Backfill::kConservative) return;
   e.batch.preempt = srtf && preemption == 1;
   e.batch.preempt_by_priority = preemption == (srtf ? uint64_t{2} : uint64_t{1});

@@ -316,7 +316,7 @@ TEST(ClaimControllerTest, missing_template) {
   EXPECT_EQ(world.controller().failed_creations(), 5u);
   EXPECT_FALSE(world.controller().idle());
 
-  world.AddTemplate("template");  // nobody is told; the next attempt is at 155 ms
+  world.AddTemplate("template");  // no event follows; the next attempt is at 155 ms
   world.RunMillis(54);
   EXPECT_THAT(world.TakeCalls(), IsEmpty());
   world.RunMillis(1);
@@ -392,7 +392,7 @@ TEST(ClaimControllerTest, wrong_claim_owner) {
   EXPECT_THAT(world.State(), ElementsAre("claim pod-gpu of pod class"));
 }
 
-// Since 1.28 the foreign claim is in nobody's way, unless the status names it.
+// Since 1.28 the foreign claim blocks no pod, unless the status names it.
 TEST(ClaimControllerTest, wrong_claim_owner_since_28) {
   World world;
   world.AddTemplate("template");
@@ -584,7 +584,7 @@ TEST(ClaimControllerTest, ABoundPodWaitsForAClaimThatIsNotShared) {
   EXPECT_THAT(world.TakeCalls(), IsEmpty());
   world.SetPhase(user, KubePodPhase::kSucceeded);
   world.RunMillis(1);
-  // It was idle for a moment, so it has to be deallocated; nobody may reserve it until then.
+  // It was idle for a moment, so it has to be deallocated; no pod may reserve it until then.
   EXPECT_THAT(world.TakeCalls(), ElementsAre("PUT resourceclaims/status claim",
                                              "PUT resourceclaims/status claim = 422"));
   EXPECT_THAT(world.State(), ElementsAre("claim claim class allocated alone deallocate",

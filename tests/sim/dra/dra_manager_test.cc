@@ -123,7 +123,7 @@ TEST(DraManagerTest, PodsThatAreNotBoundAreNotItsBusiness) {
   EXPECT_THAT(world.Take(), IsEmpty());
 }
 
-// They have to be reserved like the others, but nobody prepares them.
+// They have to be reserved like the others, but no plugin prepares them.
 TEST(DraManagerTest, ClaimsThatNoContainerUsesAreOnlyChecked) {
   for (const bool reserved : {true, false}) {
     World world;
@@ -766,7 +766,7 @@ TEST_F(DraManagerEndTest, NodeLostWhilePodsRun) {
   EXPECT_EQ(world_.kubelet().prepared_claims(kNode), size_t{0});
   EXPECT_EQ(world_.kubelet().prepared_claims(kOther), size_t{1});
   world_.kubelet().WorkDone(world_.pod_uid("p"), /*failed=*/false);
-  world_.Delete("p");  // nobody is there to do it
+  world_.Delete("p");  // no kubelet carries it out
   EXPECT_THAT(Rest(), IsEmpty());
   world_.Delete("p", /*force=*/true);
   EXPECT_THAT(Rest(), IsEmpty());
@@ -849,7 +849,7 @@ TEST_F(DraManagerEndTest, RestartWhileAStartIsReported) {
   world_.RunPod("p", {"c"});
   RunUntil(1020);
   world_.Restart(1000);
-  // The first is committed, but nobody is there to hear of it.
+  // The first is committed, but the kubelet is down when the reply comes.
   EXPECT_THAT(Rest(), ElementsAre("1035 PATCH pods/status p Running",
                                   "2040 PATCH pods/status p Running", "2040 started p"));
 }
@@ -1105,7 +1105,7 @@ class RandomRun {
     CheckPrepared();
   }
 
-  // Claims of pods that run are prepared; claims of nobody are not.
+  // Claims of pods that run are prepared; claims without a pod are not.
   void CheckPrepared() {
     for (uint32_t node = 0; node < kNodes; ++node) {
       const size_t prepared = world_.kubelet().prepared_claims(NodeId(node));

@@ -239,7 +239,7 @@ struct PodCase {
   bool classes = true;
   Nodes potential;
   NodeId selected;
-  Nodes unsuitable;  // what the driver says
+  Nodes unsuitable;  // answers of the driver
   Want want;
 };
 

@@ -781,7 +781,7 @@ TEST(DynamicResourcesReleases, PostFilterDropsOwnReservation) {
 // that are in the way, and one hit takes the whole list.
 struct IndexBug {
   std::vector<Entry> entries;
-  std::vector<size_t> strict;    // what is noted until 1.29
+  std::vector<size_t> strict;    // the notes until 1.29
   std::vector<size_t> intended;  // without upstream's quirks, and from 1.30
 };
 
@@ -1004,7 +1004,7 @@ TEST(DynamicResourcesReleases, NothingToDo) {
   }
 }
 
-// Errors of Unreserve keep nobody from going on: the claim stays reserved until the next attempt.
+// Errors of Unreserve stop nothing: the claim stays reserved until the next attempt.
 // From 1.30 a changed claim is none: the entry is taken out of what is there.
 TEST(DynamicResourcesReleases, UnreserveIgnoresErrors) {
   for (const DraRelease release : kAll) {

@@ -641,7 +641,7 @@ struct NodeLoss {
   double down;        // seconds; 0: never
   double freed;       // when the claim of the lost pod is
   double bound;       // when the next pod is
-  std::string check;  // what is wrong in the end
+  std::string check;  // the problem at the end
 };
 
 TEST(PathologiesTest, NodeLossAndForcedDeletion) {

@@ -167,7 +167,7 @@ TEST(SequencesTest, SharedAndAllocated) {
                    {"scheduler POST pods/binding", "scheduler DELETE podschedulingcontexts",
                     "kubelet GET resourceclaims"},
                    joins,
-                   // Nobody uses it any more: it is freed, and stays.
+                   // It has no users any more: it is freed, and stays.
                    {"kubelet PATCH pods/status", "claim-controller PUT resourceclaims/status",
                     "test-driver.cdi.k8s.io PUT resourceclaims/status",
                     "test-driver.cdi.k8s.io PUT resourceclaims"}})));
@@ -490,7 +490,7 @@ TEST(SequencesTest, PodBoundByHand) {
     EXPECT_THAT(calls, ElementsAreArray(expected)) << story.Text();
     EXPECT_GT(story.TimeOf("pod: runs"), 65) << story.Text();
     EXPECT_LT(story.TimeOf("pod: runs"), 95) << story.Text();
-    // Nobody deletes the context: that is left to the garbage collector.
+    // The context is left to the garbage collector.
     EXPECT_EQ(story.objects().of<PodSchedulingContext>().size(), 1u) << story.Text();
     EXPECT_EQ(story.Count("(context): 1 potential"), 0) << story.Text();
   }

@@ -220,7 +220,7 @@ struct PodCase {
   bool classes = true;
   Nodes potential;
   NodeId selected;
-  Nodes unsuitable;  // what the driver says
+  Nodes unsuitable;  // answers of the driver
   Want want;
 };
 
@@ -348,7 +348,7 @@ class UpstreamControllerCases : public testing::TestWithParam<PodCase> {};
 TEST_P(UpstreamControllerCases, OneSync) {
   const PodCase& test = GetParam();
   WorldOptions options;
-  options.watch = 1e6;  // nobody tells the controller of anything
+  options.watch = 1e6;  // the controller gets no events
   World world(options);
   world.Start();
   if (test.classes) {

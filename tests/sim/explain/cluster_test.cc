@@ -157,7 +157,7 @@ TEST(ExplainClusterTest, Preemption) {
   EXPECT_EQ(notes(", priority: 10, preemptionPolicy: Never"),
             "default/u on n-1 has a lower priority than its 10, but its preemptionPolicy is Never");
   EXPECT_EQ(notes(", priority: 5"), "");
-  // On another kind of node nobody's leaving would help.
+  // On another kind of node no pod's leaving would help.
   EXPECT_EQ(notes(", priority: 10, nodeSelector: {a: b}"), "");
 }
 

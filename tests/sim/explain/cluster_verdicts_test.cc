@@ -318,7 +318,7 @@ TEST(ExplainVerdictsTest, PodTopologySpreadTaintsAndSelectors) {
     return WithSpec(
         absl::StrCat("topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, ", more, "}]"));
   };
-  // An empty selector counts nobody but the pod itself, none at all not even that.
+  // An empty selector counts only the pod itself, none at all not even that.
   EXPECT_FALSE(rejects_a(other("whenUnsatisfiable: DoNotSchedule, labelSelector: {}")));
   EXPECT_FALSE(rejects_a(other("whenUnsatisfiable: DoNotSchedule")));
   // A soft constraint rejects nothing.

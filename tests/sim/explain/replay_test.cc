@@ -304,7 +304,7 @@ TEST_P(ExplainCheckpointTest, TellsTheSameFromEverywhere) {
       waiting += absl::StrContains(brief, ": waiting\n") ? 1u : 0u;
     }
   }
-  // Nobody waits where there is no queue.
+  // Without a queue no pod waits.
   EXPECT_EQ(waiting > 0,
             absl::string_view(kQueues[GetParam()]).find("loss") == absl::string_view::npos);
 }

@@ -67,8 +67,8 @@ const TimesCase kCases[] = {
      "",
      "driver_decision: 'uniform(low=0,high=5)', gang_timeout: 20m",
      {"g Succeeded 1383", "h Succeeded 1476"}},
-    // Work ends at 61 s, and the claim is unprepared until 71: who is on the way is not preempted,
-    // or drained, and has nothing to do again.
+    // Work ends at 61 s, and the claim is unprepared until 71: a pod that is ending is neither
+    // preempted nor drained, and must not be rerun.
     {"PreemptorOfTheEnding",
      "",
      "[{name: v, arrival: 1s, cpu: \"8\", gpus: 1, run_time: 60s},\n"

@@ -743,7 +743,7 @@ TEST(ManifestsOwnersTest, ParametersAreKnownByTheirNamesAlone) {
 TEST(ManifestsOwnersTest, ObjectsComeAsTheyAreInTheOrderOfTheFiles) {
   const ReadTexts read({TestText("ObjectsComeAsTheyAreInTheOrderOfTheFiles"),
                         TestText("ObjectsComeAsTheyAreInTheOrderOfTheFiles.2")});
-  // Nobody serves the class, and some references lead nowhere: Kubernetes takes that, too.
+  // No driver serves the class, and some references lead nowhere: Kubernetes takes that, too.
   ASSERT_EQ(read.error, "");
   EXPECT_EQ(read.Warnings(), "");
   std::string objects;

@@ -137,7 +137,7 @@ TEST_P(CheckpointTest, PausesChangeNothing) {
   EXPECT_EQ(Outcome(*sim, log), expected);
 }
 
-// The state says what comes next; who asks for it when does not matter.
+// The state determines the continuation; it does not matter when it is saved.
 TEST_P(CheckpointTest, AStateThatIsLoadedIsSavedAlike) {
   proto::Scenario scenario = ScenarioUnderTest();
   scenario.mutable_output()->set_checkpoint_every(60);
