@@ -31,7 +31,7 @@ class LiveOverview {
   static constexpr uint64_t kBlocksBeforeLonger = 8192;
 
   // `cluster` has the nodes as they are before the first record; `layouts` as for SliceSampler.
-  // `by_record`: as in RunOverview. `run` has what is known ahead: name and scenario.
+  // `by_record`: as in RunOverview. `run` has the data known beforehand: name and scenario.
   LiveOverview(RunOverview run, const ClusterState& cluster, bool by_record,
                std::optional<LayoutOfGpu> layouts);
   LiveOverview(const LiveOverview&) = delete;

@@ -84,14 +84,14 @@ class RunJob {
   JobProgress progress() const;
   // The state of the run now, a few times a second and whenever it pauses; null before the first.
   std::shared_ptr<const RunSnapshot> snapshot() const;
-  // What is known of the run up to there, with curves that grow; published with the snapshot. Its
+  // Overview of the run up to the snapshot, with curves that grow; published with the snapshot. Its
   // scenario is empty.
   std::shared_ptr<const RunOverview> overview() const;
 
   void Pause();
   // At once out of JobState::kPaused, as Step: Settle may follow.
   void Resume();
-  // Lets a paused run make so many more records.
+  // Lets a paused run make `records` more records.
   void Step(uint64_t records);
   // Stops the run; what it has written so far stays a partial ledger.
   void Cancel();

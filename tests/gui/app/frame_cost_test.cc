@@ -1,5 +1,5 @@
-// What frames cost, as ratios of costs in this process: they hold on any machine. bench/gui_bench
-// has the times. Bounds leave twice what was seen, or more.
+// Costs of frames, as ratios of costs in this process: they hold on any machine. bench/gui_bench
+// has the times. Bounds are at least twice the measured ratios.
 #include <imgui.h>
 
 #include <algorithm>

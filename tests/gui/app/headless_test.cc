@@ -356,7 +356,7 @@ TEST_F(HeadlessTest, AScenarioIsRunAndOpened) {
   EXPECT_EQ(app_->settings().recent.front(), GoldenScenario("replay_random"));
 }
 
-// What is read in the background reaches the window, too.
+// Events that are read in the background reach the window, too.
 TEST_F(HeadlessTest, EventsComeAfterTheRest) {
   AppOptions options;
   options.path_a = RunOf("replay_easy_node_events");
@@ -655,7 +655,7 @@ TEST_F(HeadlessTest, AttemptsBeyondTheCursorAreFound) {
   }
   EXPECT_GE(places[0], arrival);
   EXPECT_LT(places[0], places[1]);
-  // What is shown is the moment of the cursor again, not the end.
+  // The inspector shows the moment of the cursor again, not the end.
   const auto& shown = state().a.inspections[static_cast<size_t>(ObjectKind::kPod)];
   ASSERT_NE(shown, nullptr);
   EXPECT_EQ(shown->request.at.time, timeline().cursor().time);

@@ -130,7 +130,7 @@ std::vector<Record> AllRecords(const std::string& path) {
   return records;
 }
 
-// What a snapshot must show.
+// The contents that a snapshot must have.
 struct Wanted {
   SnapshotRequest request;
   uint64_t record = 0;
