@@ -135,8 +135,8 @@ absl::Status CheckComplete(const std::vector<ShardFolder>& shards) {
   const size_t more = missing.size() > kNamedShards ? missing.size() - kNamedShards : 0;
   missing.resize(missing.size() - more);
   return absl::InvalidArgumentError(absl::StrCat(
-      "found ", shards.size(), " of ", count, " shards, expected also ",
-      absl::StrJoin(missing, ", "), more > 0 ? absl::StrCat(" and ", more, " more") : ""));
+      "found ", shards.size(), " of ", count, " shards; missing: ", absl::StrJoin(missing, ", "),
+      more > 0 ? absl::StrCat(" and ", more, " more") : ""));
 }
 
 }  // namespace

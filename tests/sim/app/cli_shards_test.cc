@@ -139,7 +139,7 @@ TEST_F(CliShardsTest, GoOn) {
   const std::string partial = dir_.Read("s1/bench.partial.csv");
   dir_.Write("s1/bench.partial.csv", absl::string_view(partial).substr(0, partial.size() - 20));
   Remove("s1/cells.csv");
-  ExpectRefused(Merge({"s1"}), "found 1 of 2 shards, expected also 2");
+  ExpectRefused(Merge({"s1"}), "found 1 of 2 shards; missing: 2");
   Bench("s2", {"--shard", "2/2"});
   ExpectRefused(Merge({"s1", "s2"}),
                 "s1: found no cells.csv; shard 1/2 has not ended, run it again");
@@ -154,7 +154,7 @@ TEST_F(CliShardsTest, AreCompleteAndDoNotOverlap) {
   BenchShards(3);
   ExpectRefused({"merge", "s1", "s2", "s3"}, "merge needs --out DIR");
   ExpectRefused(Merge({}), "expected the folders of all shards");
-  ExpectRefused(Merge({"s3", "s1"}), "found 2 of 3 shards, expected also 2");
+  ExpectRefused(Merge({"s3", "s1"}), "found 2 of 3 shards; missing: 2");
   ExpectRefused(Merge({"s1", "s2", "s3", "s2"}),
                 "s2: found shard 2/3 a second time; it is also in s2");
   ExpectRefused(Merge({"s1", "s2", "s3"}, "s2"),
