@@ -401,7 +401,7 @@ class ClusterState {
     std::vector<std::pair<uint32_t, int64_t>> extended;  // column, amount
     uint32_t group = 0;                                  // 1 + row of group_pods_; 0: none
     int32_t max_per_node = 0;
-    bool lacks_resource = false;   // asks for what no node offers
+    bool lacks_resource = false;   // asks for a resource that no node has
     int64_t scored_cpu_milli = 0;  // of a pod on a node
     int64_t scored_memory_bytes = 0;
     std::vector<absl::InlinedVector<uint8_t, 2>> mig;  // by model

@@ -74,7 +74,7 @@ enum class AdmissionFailure : uint32_t {
   kAllocateFailed = 4,        // the plugin refuses more than one replica
   kTopologyAffinity = 5,      // TopologyManager
 
-  // Conflicts: another scheduler's pod took what was there when this pod's scheduler looked. Such a
+  // Conflicts: another scheduler's pod took the room after this pod's scheduler had looked. Such a
   // pod is recorded as rejected without having been bound, because it never holds anything.
   kOutOfCpu = 6,
   kOutOfMemory = 7,

@@ -101,7 +101,7 @@ class StateWriter {
 
   absl::string_view bytes() const { return absl::string_view(buffer_.data(), size_); }
   const std::vector<SavedTable>& tables() const { return tables_; }  // only with picks
-  // Forgets what was written, and keeps the memory.
+  // Drops the contents, and keeps the memory.
   void Clear() {
     size_ = 0;
     tables_.clear();

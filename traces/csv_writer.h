@@ -67,7 +67,7 @@ class PodCsvWriter {
   // written; others may follow. An error of the file sticks.
   absl::Status Write(const JobArrival& pod);
 
-  // Completes the file and gives it its name, replacing what was there. To be called once, and
+  // Completes the file and gives it its name, replacing an existing file. To be called once, and
   // last.
   absl::Status Close();
 

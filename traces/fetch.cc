@@ -345,7 +345,7 @@ class Fetcher {
                                                     job.part_path, " are resumed next time")));
   }
 
-  // Asks for what is missing of the .part file.
+  // Requests the missing rest of the .part file.
   RangeResult RequestRest(const Job& job) {
     RangeRequest request;
     request.url = job.url;

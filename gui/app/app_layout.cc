@@ -363,7 +363,7 @@ float AppLayout::DrawJobs(float top, App* app) {
   return top;
 }
 
-// Returns the upper edge of the notices: the lower one of what is above.
+// Returns the upper edge of the notices: the lower edge of the parts above.
 float AppLayout::DrawNotices(App* app, SimDuration elapsed) {
   AppState& state = app->state();
   std::vector<Notice>& notices = state.notices;

@@ -1,5 +1,5 @@
-// Everything that the inspector of a pod shows: its life as a bar of segments and marks, the
-// verdicts that it got, and where it would fit. A fold over the records of a ledger.
+// PodInspector: the contents of a pod's inspector: its life as a bar of segments and marks, the
+// verdicts that it got, and the nodes with room for it. A fold over the records of a ledger.
 //
 // Usage:
 //

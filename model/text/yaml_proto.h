@@ -59,8 +59,8 @@ std::string LocateField(absl::string_view text, absl::string_view file, absl::st
 // a whole, a map or a repeated message field cannot be set. There is no null: "null" is a text.
 //
 // Errors (InvalidArgument): "ORIGIN: field.path: what was found, what was expected", where `origin`
-// says who asks (for example "--set"). On an error the message is unchanged. The message is copied
-// once.
+// names the source (for example "--set"). On an error the message is unchanged. The message is
+// copied once.
 absl::Status SetField(absl::string_view path, absl::string_view value, absl::string_view origin,
                       google::protobuf::Message* message);
 

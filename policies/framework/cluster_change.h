@@ -1,4 +1,4 @@
-// ClusterChange: what has changed in the cluster, for the queueing hints of plugins.
+// ClusterChange: one change of the cluster, for the queueing hints of plugins.
 //
 // Source: kubernetes/kubernetes pkg/scheduler/framework/types.go (ClusterEvent, ActionType) and
 // pkg/scheduler/eventhandlers.go, release 1.34.

@@ -51,7 +51,7 @@ class NodeResourcesFit : public PreFilterPlugin, public FilterPlugin, public Sco
 
  private:
   bool IsIgnored(const std::string& resource) const;
-  // As ClusterState::LackingExtended, without what is ignored.
+  // As ClusterState::LackingExtended, without ignored resources.
   size_t LackingCounted(const ResourceRequest& request, const ClusterState& cluster,
                         NodeId node) const;
 

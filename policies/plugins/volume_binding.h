@@ -90,7 +90,7 @@ class VolumeBinding : public PreFilterPlugin,
   const PersistentVolumeObject* FindMatch(
       const VolumeClaimObject& claim, absl::Span<const PersistentVolumeObject* const> candidates,
       const NodeSpec& node, const Plan& plan) const;
-  // With what is assumed.
+  // With assumed bindings.
   const ClaimReference& ClaimOf(const PersistentVolumeObject& volume) const;
   const std::string* SelectedNode(const VolumeClaimObject& claim) const;
 

@@ -56,8 +56,8 @@ struct BenchRunSummary {
 absl::StatusOr<BenchRunSummary> RunBench(const Suite& suite, const BenchRunOptions& options,
                                          const std::string& dir);
 
-// The folder's or the baseline's rows, and what was to run: `last` and `filter` are those of the
-// folder's own run, and absent for a file.
+// The rows of a folder or a baseline, and the cells that were to run: `last` and `filter` are those
+// of the folder's own run, and absent for a file.
 struct BenchResults {
   BenchTable table;
   std::vector<CellProblem> missing;

@@ -187,7 +187,7 @@ std::vector<size_t> PreferReplicas(absl::Span<const ReplicaCandidate> candidates
   std::vector<bool> taken(candidates.size(), false);
   std::vector<size_t> result;
   result.reserve(size);
-  // Required ones are in use from the start; only what is chosen here counts as picked.
+  // Required ones are in use from the start; only those chosen here count as picked.
   for (const size_t candidate : required) {
     DRASIM_CHECK_LT(candidate, candidates.size());
     taken[candidate] = true;

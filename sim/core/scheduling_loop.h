@@ -1,4 +1,4 @@
-// Decides when the dispatcher attempts to schedule, and tells it what has happened.
+// SchedulingLoop: decides when the dispatcher attempts to schedule, and passes changes on to it.
 //
 // Attempts run as the last thing of an instant, or `attempt_latency` after something became ready.
 #ifndef DRASIM_SIM_CORE_SCHEDULING_LOOP_H_

@@ -1,5 +1,5 @@
-// The verdicts of a profile's filters on every node, in groups by reason and by what is lacking:
-// the first half of the explanation of a failed attempt.
+// The verdicts of a profile's filters on every node, in groups by reason and by shortfall: the
+// first half of the explanation of a failed attempt.
 #ifndef DRASIM_SIM_EXPLAIN_NODE_SURVEY_H_
 #define DRASIM_SIM_EXPLAIN_NODE_SURVEY_H_
 
@@ -24,7 +24,7 @@ namespace drasim {
 
 struct Holder {
   std::string pod;
-  int64_t amount = 0;           // of what is lacking
+  int64_t amount = 0;           // of the lacking resource
   std::string devices;          // which GPUs, or parts of them; empty where that says nothing
   std::optional<SimTime> ends;  // absent: not known
   absl::string_view state;      // of its job: "running", "starting"

@@ -144,7 +144,7 @@ absl::StatusOr<LedgerFindings> SearchLedger(const ExplainRequest& request) {
   }
   found.complete = ledger.complete();
   if (!found.pod.valid()) return NoSuchPod(request.pod, ledger);
-  // Times are printed to the next millisecond, and what was printed may be asked for.
+  // Times are printed to the next millisecond, and a printed time is a legal request.
   if (request.at.has_value() && *request.at - found.end >= SimDuration::Millis(1)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--at: found ", TimeOfRun(*request.at), ", expected a time up to ", TimeOfRun(found.end),
@@ -154,7 +154,7 @@ absl::StatusOr<LedgerFindings> SearchLedger(const ExplainRequest& request) {
   return found;
 }
 
-// A simulation of the run with what follows it.
+// A simulation of the run with its followers.
 struct StoryRun {
   std::unique_ptr<AttemptExplainer> explainer;
   std::unique_ptr<StorySink> story;

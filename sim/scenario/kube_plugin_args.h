@@ -61,7 +61,7 @@ void CheckPluginArgFields(const std::string& path, const std::string& plugin,
                           const proto::kube::SchedulerPluginArgs& args,
                           std::vector<KubeProblem>* problems);
 
-// Sets what is not given to Kubernetes' defaults.
+// Sets missing arguments to Kubernetes' defaults.
 void SetPluginArgDefaults(const std::string& plugin, proto::kube::SchedulerPluginArgs* args);
 
 // Checks that kube-scheduler makes when it loads a configuration. REQUIRES: defaults are set.
