@@ -262,6 +262,11 @@ class BenchTest(FolderTest):
         self.assertEqual(bench.costs["cpu_seconds"], [0.25])
         self.assertEqual(len(bench.missing), 0)
         self.write(
+            "costs.csv",
+            "entry,queue,policy,seed,cpu_seconds,peak_rss_kib,more\nfill,,fgd,1,0.25,9000,\n",
+        )
+        self.assertEqual(dr.read_bench(self.path(".")).costs["more"], [None])
+        self.write(
             "costs.csv", "entry,queue,policy,seed,cpu_seconds,peak_rss_kib\nfill,,fgd,1,x,1\n"
         )
         self.assert_refused("cpu_seconds has a field", dr.read_bench, self.path("."))
