@@ -179,6 +179,13 @@ absl::Status Simulation::MakeOtherSchedulers(const PolicyContext& context) {
   return absl::OkStatus();
 }
 
+WorkCounters Simulation::work() const {
+  WorkCounters work = cycle().work();
+  if (kube_cycle_ != nullptr) work += kube_cycle_->work();
+  for (const std::unique_ptr<OtherScheduler>& other : others_) work += other->cycle->work();
+  return work;
+}
+
 // By profile.
 std::vector<KubeCycle*> Simulation::KubeCycles() const {
   std::vector<KubeCycle*> cycles;
