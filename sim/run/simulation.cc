@@ -112,6 +112,7 @@ absl::Status Simulation::ReadKubeScheduler() {
                       "found extenders, expected none beside scheduler.others");
     }
     extenders_ = std::make_unique<RunExtenders>(std::exchange(config.extenders, {}));
+    spec_.KeepObjects();  // extenders get them
   }
   RETURN_IF_ERROR(KeepKubeConfig("scheduler.kube_config", 0, std::move(config)));
   for (const KubeSchedulerSpec::Other& given : scheduler.kube->others) {
@@ -780,7 +781,7 @@ absl::Status Simulation::StartBranch(const std::string& checkpoint) {
 
 absl::Status Simulation::MakeEngine() {
   if (extenders_ != nullptr) {
-    RETURN_IF_ERROR(extenders_->Begin(cluster_.get()));
+    RETURN_IF_ERROR(extenders_->Begin(cluster_.get(), given_objects()));
     kube_cycle_->set_extenders(extenders_->list());
   }
   EngineParts parts;
