@@ -41,7 +41,7 @@ struct SecondRun {
 // none or it does not suit this program, from the beginning. In the latter case `warnings` gets a
 // line. `attach` is called with each simulation that is built, one or two, before its start, and
 // adds what has to follow it. The position of `ledger` stays. Errors are those of
-// Simulation::Build and Start; FailedPrecondition for a run under several scheduler profiles.
+// Simulation::Build and Start; FailedPrecondition for a run under several schedulers.
 absl::StatusOr<SecondRun> StartSecondRun(const RunSpec& spec, LedgerReader* ledger, uint64_t limit,
                                          absl::FunctionRef<void(Simulation*)> attach,
                                          std::vector<std::string>* warnings);

@@ -122,6 +122,7 @@ class Simulation {
   const FragmentationModel& fragmentation() const { return *fragmentation_; }
   // Of several schedulers that share the cluster; null: there is one.
   const SharedClusterDispatcher* schedulers() const { return shared_; }
+  bool has_other_schedulers() const { return !others_.empty(); }
   // The first profile, and all.
   const Profile& profile() const { return *profile_; }
   const Profiles& profiles() const { return *profiles_; }
