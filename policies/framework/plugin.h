@@ -226,6 +226,9 @@ class FilterPlugin : public virtual RequeuePlugin {
   // did not skip).
   virtual void Filter(const PodContext& pod, const ClusterState& cluster,
                       absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const = 0;
+  // Upstream's error of Filter in a profile that runs it without the plugin's PreFilter; empty: it
+  // needs none. Filter is not called there.
+  virtual absl::string_view WithoutPreFilter() const { return {}; }
   // Whether a node rejected for reason `local` (1-based) could take the pod after other pods have
   // left it: kube-scheduler's Unschedulable rather than UnschedulableAndUnresolvable.
   virtual bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
@@ -378,8 +381,11 @@ class ScorePlugin : public virtual Plugin {
                               absl::Span<const NodeId> /*feasible*/) {
     return {};
   }
-  // For many feasible nodes. Not const, because randomised policies draw. An error of upstream's
-  // Score is PreScore's here.
+  // Upstream's error of Score in a profile that runs it without the plugin's PreScore; empty: it
+  // needs none. Score is not called there.
+  virtual absl::string_view WithoutPreScore() const { return {}; }
+  // For many feasible nodes. Not const, because randomised policies draw. Any other error of
+  // upstream's Score is PreScore's here.
   virtual void Score(const PodContext& pod, const ClusterState& cluster,
                      absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) = 0;
   // True when Score would give all nodes the same, so that it need not be asked. Called after

@@ -73,6 +73,10 @@ class Profile {
   const std::vector<PostBindPlugin*>& post_binds() const { return post_binds_; }
   // All plugins that may reject a pod: first those of filters(), in that order.
   const std::vector<RequeuePlugin*>& requeues() const { return requeues_; }
+  // Filters that fail because the profile leaves out their PreFilter, and score plugins that fail
+  // for want of their PreScore: bits by place in filters() and scores().
+  uint64_t unprepared_filters() const { return unprepared_filters_; }
+  uint64_t unprepared_scores() const { return unprepared_scores_; }
   // The place of a plugin in that list, a bit of a set of rejectors; 63 plugins at most.
   // The size of the list for a plugin that is not in it. O(plugins).
   size_t RequeueIndex(const Plugin* plugin) const;
@@ -115,6 +119,7 @@ class Profile {
   void ServeEverywhere(Plugin* plugin, bool first);
   void AddFilter(FilterPlugin* plugin);
   void ListRequeues();
+  void ListUnprepared();
   absl::Status ChooseAllocator(const Registry& registry, const std::string& chooser,
                                const PolicyContext& context);
 
@@ -134,6 +139,8 @@ class Profile {
   std::vector<BindPlugin*> binds_;
   std::vector<PostBindPlugin*> post_binds_;
   std::vector<RequeuePlugin*> requeues_;
+  uint64_t unprepared_filters_ = 0;
+  uint64_t unprepared_scores_ = 0;
   std::unique_ptr<DeviceAllocator> own_allocator_;  // null: a plugin is the allocator
   DeviceAllocator* allocator_ = nullptr;
   std::string scheduler_name_;

@@ -19,6 +19,7 @@ class DynamicResourcesWithoutClaims : public PreFilterPlugin,
                                       public PostFilterPlugin {
  public:
   absl::string_view name() const override { return "DynamicResources"; }
+  absl::string_view WithoutPreFilter() const override { return "not found"; }
   uint32_t requeue_events() const override {
     return kNodeAdded | kNodeLabels | kNodeAllocatable | kClaimChanged;
   }

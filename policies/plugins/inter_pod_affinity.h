@@ -34,6 +34,12 @@ class InterPodAffinity : public PreFilterPlugin, public FilterPlugin, public Sco
       : args_(args), rule_(rule) {}
 
   absl::string_view name() const override { return "InterPodAffinity"; }
+  absl::string_view WithoutPreFilter() const override {
+    return "error reading \"PreFilterInterPodAffinity\" from cycleState: not found";
+  }
+  absl::string_view WithoutPreScore() const override {
+    return "failed to read \"PreScoreInterPodAffinity\" from cycleState: not found";
+  }
   std::vector<Reason> reasons() const override;
 
   uint32_t requeue_events() const override {

@@ -26,6 +26,9 @@ class NodeResourcesFit : public PreFilterPlugin, public FilterPlugin, public Sco
   explicit NodeResourcesFit(const std::vector<std::string>& extended_resources,
                             const NodeResourcesFitArgs& args = {});
   absl::string_view name() const override { return "NodeResourcesFit"; }
+  absl::string_view WithoutPreFilter() const override {
+    return "error reading \"PreFilterNodeResourcesFit\" from cycleState: not found";
+  }
   std::vector<Reason> reasons() const override;
   // One for each resource that the node lacks.
   std::vector<std::string> ReasonTexts(const PodContext& pod, const ClusterState& cluster,

@@ -28,6 +28,12 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
   explicit PodTopologySpread(PodTopologySpreadArgs args);
 
   absl::string_view name() const override { return "PodTopologySpread"; }
+  absl::string_view WithoutPreFilter() const override {
+    return "error reading \"PreFilterPodTopologySpread\" from cycleState: not found";
+  }
+  absl::string_view WithoutPreScore() const override {
+    return "error reading \"PreScorePodTopologySpread\" from cycleState: not found";
+  }
   std::vector<Reason> reasons() const override;
 
   bool HearsOfNamespace() const override { return true; }

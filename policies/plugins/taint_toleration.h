@@ -19,6 +19,9 @@ namespace drasim {
 class TaintToleration : public FilterPlugin, public ScorePlugin {
  public:
   absl::string_view name() const override { return "TaintToleration"; }
+  absl::string_view WithoutPreScore() const override {
+    return "failed to read \"PreScoreTaintToleration\" from cycleState: not found";
+  }
   std::vector<Reason> reasons() const override;
   // Names the first untolerated taint.
   std::vector<std::string> ReasonTexts(const PodContext& pod, const ClusterState& cluster,

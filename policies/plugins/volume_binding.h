@@ -34,6 +34,7 @@ class VolumeBinding : public PreFilterPlugin,
                       public ReservePlugin {
  public:
   absl::string_view name() const override { return "VolumeBinding"; }
+  absl::string_view WithoutPreFilter() const override { return "not found"; }
   std::vector<Reason> reasons() const override;
   Reach filter_reach() const override { return Reach::kCluster; }
   Reach score_reach() const override { return Reach::kCluster; }

@@ -18,6 +18,9 @@ namespace drasim {
 class VolumeRestrictions : public PreFilterPlugin, public FilterPlugin {
  public:
   absl::string_view name() const override { return "VolumeRestrictions"; }
+  absl::string_view WithoutPreFilter() const override {
+    return "cannot read \"PreFilterVolumeRestrictions\" from cycleState";
+  }
   std::vector<Reason> reasons() const override;
   Reach filter_reach() const override { return Reach::kCluster; }
   uint32_t requeue_events() const override { return kPodRemoved | kNodeAdded | kVolumeChanged; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -252,6 +253,8 @@ bool KubeCycle::TryNominatedNode(Attempt* a) {
   if (!node.valid() || !cluster_->node(node).available) return false;
   NodeStatus why;
   ReasonIndex reason = a->Filters(cluster_, nominator_).Judge(node, &why);
+  // As upstream, an error here means no more than that the node is not taken.
+  if (reason == AttemptFilters::kFailed) return false;
   for (const NodeRestriction& restriction : a->restrictions) {
     if (reason == kFits && !restriction.Passes(node)) reason = kUnknown;
   }
@@ -452,6 +455,26 @@ void KubeCycle::Search(Attempt* a) {
   }
 }
 
+// The search with a filter that cannot be asked (Profile::unprepared_filters): a node either fails
+// earlier, or fails the attempt. False: it did the latter.
+bool KubeCycle::SearchUnprepared(Attempt* a) {
+  const AttemptFilters& filters = a->Filters(cluster_, nominator_);
+  const size_t n = a->nodes.size();
+  for (size_t i = 0; i < n; ++i) {
+    const NodeId node = a->nodes[(start_ + i) % n];
+    NodeStatus why;
+    const ReasonIndex reason = filters.Judge(node, &why);
+    if (reason == AttemptFilters::kFailed) {
+      a->result.outcome = AttemptResult::Outcome::kError;
+      a->result.message = why.reasons[0];
+      return false;
+    }
+    a->statuses.push_back(std::move(why));
+    a->rejected.push_back({node, reason, static_cast<uint32_t>(a->statuses.size())});
+  }
+  return true;
+}
+
 // A nominated node that failed, and was not visited again, keeps its status.
 void KubeCycle::CountNominatedNode(Attempt* a) {
   if (!a->nominated_rejection.has_value()) return;
@@ -569,6 +592,15 @@ bool KubeCycle::RunPreScores(Attempt* a) {
     a->skipped_scores |= a->state->scores_of_pre[i];
     if (a->detail != nullptr) a->detail->skipped_scores.push_back(plugins[i]);
   }
+  const uint64_t unprepared = a->profile->unprepared_scores();
+  if (unprepared != 0) {
+    const ScorePlugin* const plugin =
+        a->profile->scores()[static_cast<size_t>(std::countr_zero(unprepared))].plugin;
+    a->result.outcome = AttemptResult::Outcome::kError;
+    a->result.message = absl::StrCat("running Score plugins: plugin \"", plugin->name(),
+                                     "\" failed with: ", plugin->WithoutPreScore());
+    return false;
+  }
   return true;
 }
 
@@ -611,6 +643,7 @@ void KubeCycle::SumScores(Attempt* a) {
       for (size_t i = 0; i < n; ++i) scores[i] = raw[nodes[i].value()];
     } else {
       if (entries[p].plugin->ScoresAlike(*a->pod, *cluster_)) continue;
+      work_.nodes_scored += n;
       entries[p].plugin->Score(*a->pod, *cluster_, a->feasible, absl::MakeSpan(a->scores));
     }
     if ((normalised >> p & 1) != 0) {
@@ -938,6 +971,7 @@ AttemptResult KubeCycle::Schedule(Profile* profile, const PodContext& pod, bool 
   Attempt* const a = attempt_.get();
   if (detail != nullptr) *detail = AttemptDetail();
   a->Begin(&StateOf(profile), pod, wants_message, detail);
+  ++work_.decisions;
   const size_t all = cluster_->node_order().size();
   if (all == 0) {
     if (wants_message) a->result.message = "no nodes available to schedule pods";
@@ -961,9 +995,18 @@ AttemptResult KubeCycle::Schedule(Profile* profile, const PodContext& pod, bool 
   if (nominated && !extenders_.empty()) nominated = NominatedPassesExtenders(a);
   if (!nominated) {
     ListNodes(a);
-    Search(a);
+    const uint64_t asked = a->state->cache.nodes_filtered();
+    const bool failed = profile->unprepared_filters() != 0 && !SearchUnprepared(a);
+    if (profile->unprepared_filters() == 0) Search(a);
+    const uint64_t visited = a->feasible.size() + a->rejected.size();
+    // The last nodes that were asked about may lie behind the end of the search.
+    work_.cache_hits += visited - std::min(visited, a->state->cache.nodes_filtered() - asked);
     CountNominatedNode(a);
     start_ = (start_ + a->feasible.size() + a->rejected.size()) % all;
+    if (failed) {
+      if (detail != nullptr) detail->next_start = start_;
+      return std::move(a->result);
+    }
   }
   if (detail != nullptr) {
     detail->via_nominated_node = nominated;
@@ -1023,6 +1066,15 @@ void KubeCycle::TellFeasible(Attempt* a) {
     }
     a->profile->restrictions()[i]->ListFeasible(*a->pod, ascending);
   }
+}
+
+WorkCounters KubeCycle::work() const {
+  WorkCounters work = work_;
+  for (const std::unique_ptr<ProfileState>& state : states_) {
+    work.nodes_filtered += state->cache.nodes_filtered();
+    work.nodes_scored += state->cache.nodes_scored();
+  }
+  return work;
 }
 
 void KubeCycle::set_progress(const Progress& progress) {

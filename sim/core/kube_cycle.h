@@ -35,6 +35,7 @@
 #include "sim/core/kube_post_filter.h"
 #include "sim/core/nominator.h"
 #include "sim/core/verdict_cache.h"
+#include "sim/core/work_counters.h"
 
 namespace drasim {
 
@@ -147,6 +148,9 @@ class KubeCycle {
   // The index into node_order() at which the next search begins.
   size_t start() const { return start_; }
 
+  // The work so far, details and dry runs of a preemption apart; not saved. O(profiles).
+  WorkCounters work() const;
+
   // The state that one attempt leaves to later ones, to be restored after a trial.
   struct Progress {
     size_t start;
@@ -169,6 +173,7 @@ class KubeCycle {
   bool TryNominatedNode(Attempt* a);
   void ListNodes(Attempt* a);
   void Search(Attempt* a);
+  bool SearchUnprepared(Attempt* a);
   absl::Status RunExtenderFilters(Attempt* a);
   static void SetStatus(Attempt* a, ExtenderVerdict::Failure&& failure);
   bool NominatedPassesExtenders(Attempt* a);
@@ -208,6 +213,7 @@ class KubeCycle {
   Random ties_;
   Random offsets_;
   std::vector<std::unique_ptr<ProfileState>> states_;
+  WorkCounters work_;  // without that of the caches
   std::unique_ptr<Attempt> attempt_;
 };
 

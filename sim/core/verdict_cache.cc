@@ -111,6 +111,7 @@ void VerdictCache::AskVerdicts(const PodContext& pod, absl::Span<const NodeId> n
   for (const NodeId node : nodes) {
     if (column->verdict[node.value()] == kUnknown) nodes_.push_back(node);
   }
+  nodes_filtered_ += nodes_.size();
   verdicts_.assign(nodes_.size(), kFits);
   const std::vector<Profile::FilterEntry>& filters = profile_->filters();
   for (size_t f = 0; f < filters.size(); ++f) {
@@ -148,6 +149,7 @@ void VerdictCache::AskScores(const PodContext& pod, absl::Span<const NodeId> nod
   scores_.resize(nodes.size());
   for (size_t p = 0; p < entries.size(); ++p) {
     if ((asked >> p & 1) == 0) continue;
+    nodes_scored_ += nodes.size();
     entries[p].plugin->Score(pod, *cluster_, nodes, absl::MakeSpan(scores_));
     if ((column->normalised_scores >> p & 1) != 0) {
       for (size_t i = 0; i < nodes.size(); ++i) column->raw[p][nodes[i].value()] = scores_[i];

@@ -72,6 +72,9 @@ class VerdictCache {
   const uint8_t* filter_of() const { return filter_of_.data(); }
 
   size_t columns() const { return live_.size(); }
+  // Nodes that filters were asked about, and nodes that score plugins were, once for each.
+  uint64_t nodes_filtered() const { return nodes_filtered_; }
+  uint64_t nodes_scored() const { return nodes_scored_; }
 
  private:
   Column& Slot(ShapeId shape);
@@ -93,6 +96,8 @@ class VerdictCache {
   std::vector<std::unique_ptr<Column>> slots_;  // by local shape
   std::vector<ShapeId> live_;                   // local shapes with a column
   uint64_t attempts_ = 0;
+  uint64_t nodes_filtered_ = 0;
+  uint64_t nodes_scored_ = 0;
 
   // Scratch.
   std::vector<NodeId> nodes_;

@@ -18,6 +18,7 @@
 #include "model/time.h"
 #include "policies/framework/plugin.h"
 #include "policies/framework/profile.h"
+#include "sim/core/profiles.h"
 #include "sim/explain/node_room.h"
 
 namespace drasim {
@@ -97,10 +98,13 @@ class NodeSurveyor {
     uint32_t available = 0;
   };
 
-  // All must outlive it. `profile`: the run's.
-  NodeSurveyor(const ClusterState* cluster, const JobTable* jobs, const Profile* profile);
+  // All must outlive it. `profiles`: the run's, whose numbers of reasons are used throughout.
+  NodeSurveyor(const ClusterState* cluster, const JobTable* jobs, Profiles profiles);
 
-  // The kind of one of the profile's reasons; kOther for kFits and for indices beyond them.
+  const Profiles& profiles() const { return profiles_; }
+  // The place of the pod's profile; the first for a pod that has none.
+  size_t ProfileOf(PodId pod) const;
+  // The kind of one of the profiles' reasons; kOther for kFits and for indices beyond them.
   ReasonKind KindOf(ReasonIndex reason) const;
 
   // O(nodes x filters).
@@ -123,7 +127,7 @@ class NodeSurveyor {
 
   const ClusterState* cluster_;
   const JobTable* jobs_;
-  const Profile* profile_;
+  mutable Profiles profiles_;  // remembers the profiles of shapes
 };
 
 }  // namespace drasim

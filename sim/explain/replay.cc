@@ -167,7 +167,7 @@ absl::StatusOr<StoryRun> StartStoryRun(const LedgerFindings& found, const Explai
   StoryRun second;
   const auto attach = [&](Simulation* sim) {
     second.explainer = std::make_unique<AttemptExplainer>(
-        &sim->cluster(), &sim->jobs(), &sim->summaries(), &sim->profile(), ClaimHooksOf(*sim));
+        &sim->cluster(), &sim->jobs(), &sim->summaries(), sim->profiles(), ClaimHooksOf(*sim));
     second.story =
         std::make_unique<StorySink>(sim, second.explainer.get(), found.pod, found.records);
     sim->AddSink(second.story.get());

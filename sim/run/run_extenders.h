@@ -45,8 +45,8 @@ class RunExtenders : public RecordSink {
   void set_on_call(std::function<void(absl::string_view line)> f) { on_call_ = std::move(f); }
 
   // FailedPrecondition without a channel; InvalidArgument for settings that are not supported.
-  // `cluster` must outlive it.
-  absl::Status Begin(const ClusterState* cluster);
+  // `cluster` and the objects of manifests must outlive it.
+  absl::Status Begin(const ClusterState* cluster, std::vector<const GivenObjects*> given);
   // In the configuration's order; empty before Begin. The list stays where it is.
   const std::vector<Extender*>& list() const { return list_; }
 

@@ -346,7 +346,7 @@ std::string SummaryCsv(const Simulation& sim) {
 }
 
 std::string RunJson(const Simulation& sim, double wall_seconds) {
-  const WorkCounters& w = sim.cycle().work();
+  const WorkCounters w = sim.work();
   JsonWriter j;
   j.BeginDocument("run");
   j.Key("drasim_version").String(kDrasimVersion);

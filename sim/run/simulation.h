@@ -31,6 +31,7 @@
 #include "sim/core/profiles.h"
 #include "sim/core/room_check.h"
 #include "sim/core/shared_cluster_dispatcher.h"
+#include "sim/core/work_counters.h"
 #include "sim/record/device_report.h"
 #include "sim/record/fingerprint.h"
 #include "sim/record/gpu_layouts.h"
@@ -97,6 +98,8 @@ class Simulation {
   const SchedulingCycle& cycle() const { return *cycle_; }
   // The search of a run under kube-scheduler; null: cycle() decides.
   const KubeCycle* kube_cycle() const { return kube_cycle_.get(); }
+  // Of all schedulers.
+  WorkCounters work() const;
   const Engine& engine() const { return *engine_; }
   const MetricsSink& metrics() const { return *metrics_; }
   MetricsSink& metrics() { return *metrics_; }
@@ -119,6 +122,7 @@ class Simulation {
   const FragmentationModel& fragmentation() const { return *fragmentation_; }
   // The schedulers that share the cluster; null: there is only one.
   const SharedClusterDispatcher* schedulers() const { return shared_; }
+  bool has_other_schedulers() const { return !others_.empty(); }
   // The first profile, and all.
   const Profile& profile() const { return *profile_; }
   const Profiles& profiles() const { return *profiles_; }

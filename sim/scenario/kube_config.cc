@@ -217,9 +217,11 @@ class ConfigBuilder {
     std::map<std::string, size_t> names;
     for (size_t i = 0; i < drafts_.size(); ++i) {
       ValidateProfile(i, &problems);
-      // Upstream prints the path of the first profile as JSON, which has no public fields.
+      // Upstream prints "{}" in place of the name.
       const std::string path = ProfilePath(i) + ".schedulerName";
-      if (!names.emplace(drafts_[i].name, i).second) problems.Duplicate(path, "{}");
+      if (!names.emplace(drafts_[i].name, i).second) {
+        problems.Duplicate(path, Quoted(drafts_[i].name));
+      }
     }
     ValidateQueueSort(&problems);
     problems.Percentage("percentageOfNodesToScore", given_.percentage_of_nodes_to_score());

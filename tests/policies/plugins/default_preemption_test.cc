@@ -286,6 +286,18 @@ TEST(BestCandidatesTest, ThePriorityOfTheTopVictimOutweighsTheRest) {
   EXPECT_EQ(BestCandidates(candidates), (std::vector<size_t>{1}));
 }
 
+// Extenders may return victims in another order. The first one's priority counts all the same, and
+// the start of the most important ones wherever they stand.
+TEST(BestCandidatesTest, ReorderedVictimsKeepTheStartOfTheMostImportant) {
+  std::vector<Candidate> candidates(2);
+  candidates[0].victims = {{PodId(), kLow, SimTime(90)}, {PodId(), kMid, SimTime(10)}};
+  candidates[1].victims = {{PodId(), kLow, SimTime(1)}, {PodId(), kMid, SimTime(20)}};
+  EXPECT_EQ(BestCandidates(candidates), (std::vector<size_t>{1}));
+  candidates[0].victims = {{PodId(), kMid, SimTime(30)}, {PodId(), kMid, SimTime(10)}};
+  candidates[1].victims = {{PodId(), kMid, SimTime(20)}, {PodId(), kMid, SimTime(20)}};
+  EXPECT_EQ(BestCandidates(candidates), (std::vector<size_t>{1}));
+}
+
 TEST(DefaultPreemptionTest, ChoosesTheNodeByTheRules) {
   for (const ChoiceRow& row : ChoiceRows()) {
     PreemptionRig rig;

@@ -26,6 +26,7 @@
 #include "policies/plugins/default_preemption.h"
 #include "sim/core/nominator.h"
 #include "sim/core/verdict_cache.h"
+#include "sim/core/work_counters.h"
 #include "tests/testing/cluster_builder.h"
 
 namespace drasim {
@@ -515,6 +516,32 @@ TEST(KubeCycleTest, AddsWeightedScores) {
   EXPECT_EQ(rig.detail().totals, (std::vector<int64_t>{86, 80}));
   ASSERT_EQ(rig.detail().skipped_scores.size(), 1u);
   EXPECT_EQ(rig.detail().skipped_scores[0]->name(), "Calm");
+}
+
+TEST(KubeCycleTest, CountsItsWork) {
+  Rig rig;
+  rig.AddNodes(3, 4000);
+  const auto decide = [&rig](PodId pod) {
+    rig.cycle().Schedule(&rig.profile(), rig.Context(pod), false, nullptr);
+  };
+  const PodId pod = rig.AddPod(rig.MakeShape(500));
+  EXPECT_EQ(rig.cycle().work(), WorkCounters());
+  decide(pod);
+  WorkCounters work;
+  work.decisions = 1;
+  work.nodes_filtered = 3;
+  work.nodes_scored = 9;  // three plugins
+  EXPECT_EQ(rig.cycle().work(), work);
+  // Twin sees other nodes, too, and so is asked again.
+  decide(pod);
+  work.decisions = 2;
+  work.nodes_scored = 12;
+  work.cache_hits = 3;
+  EXPECT_EQ(rig.cycle().work(), work);
+  rig.RunPod(rig.MakeShape(500), NodeId(1u));
+  decide(pod);
+  EXPECT_EQ(rig.cycle().work().nodes_filtered, 4u);
+  EXPECT_EQ(rig.cycle().work().cache_hits, 5u);
 }
 
 TEST(KubeCycleTest, TiesGoToTheFirstOrToAny) {

@@ -415,6 +415,35 @@ TEST(ExplainReplayTest, NamespacesAreToldApart) {
   EXPECT_EQ(first_line("default/web"), none("default/web", " (there is 'team/web')"));
 }
 
+// Each pod is told by the plugins of its own profile.
+TEST(ExplainReplayTest, SeveralProfiles) {
+  const TempDir dir;
+  dir.Write("two.yaml",
+            "apiVersion: kubescheduler.config.k8s.io/v1\n"
+            "kind: KubeSchedulerConfiguration\n"
+            "profiles:\n"
+            "- schedulerName: default-scheduler\n"
+            "- schedulerName: bold\n"
+            "  plugins: {multiPoint: {disabled: [{name: NodeUnschedulable}, {name: "
+            "TaintToleration}]}}\n");
+  RunInto(dir.PathOf("run"),
+          absl::StrCat("mode: replay\norder: trace\n"
+                       "cluster:\n  nodes: 1\n  node: {cpu: \"4\", memory: 8Gi, taints: [{key: "
+                       "gpu, effect: NoSchedule}]}\n"
+                       "workload:\n  jobs:\n"
+                       "  - {name: shy, cpu: \"1\", memory: 1Gi}\n"
+                       "  - {name: big, cpu: \"3\", memory: 1Gi, scheduler_name: bold}\n"
+                       "  - {name: late, cpu: \"3\", memory: 1Gi, scheduler_name: bold, arrival: "
+                       "1s}\n"
+                       "scheduler: {kube_config: ",
+                       dir.PathOf("two.yaml"), "}\n"));
+  EXPECT_THAT(Told(Request(dir.PathOf("run"), "shy")),
+              HasSubstr("untolerated taint(s) (TaintToleration)"));
+  EXPECT_THAT(Told(Request(dir.PathOf("run"), "late")),
+              AllOf(HasSubstr("Insufficient cpu (NodeResourcesFit)"), HasSubstr("wants 3 CPUs, lacks 2"),
+                    ::testing::Not(HasSubstr("taint"))));
+}
+
 TEST(ExplainReplayTest, ReplicasAreNoGang) {
   TempDir dir;
   RunInto(dir.path(), TestText("Scenario: kube-scheduler's queue"));
