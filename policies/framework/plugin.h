@@ -43,6 +43,7 @@
 #include "model/cluster_state.h"
 #include "model/ids.h"
 #include "model/job_table.h"
+#include "model/pod_counts.h"
 #include "model/state_io.h"
 #include "model/time.h"
 #include "policies/framework/cluster_change.h"
@@ -218,6 +219,13 @@ class PreFilterPlugin : public virtual Plugin {
   virtual StepResult PreFilter(const PodContext& pod, const ClusterState& cluster) = 0;
 };
 
+// A condition on the topology domain of a node: it has at most `most` of the counted pods.
+struct DomainLimit {
+  const DomainCounts* counts = nullptr;
+  int64_t most = 0;
+  bool needs_domain = false;  // a node without the label is rejected; else it passes
+};
+
 class FilterPlugin : public virtual RequeuePlugin {
  public:
   virtual Reach filter_reach() const { return Reach::kNode; }
@@ -226,6 +234,10 @@ class FilterPlugin : public virtual RequeuePlugin {
   // did not skip).
   virtual void Filter(const PodContext& pod, const ClusterState& cluster,
                       absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const = 0;
+  // The same in other words, for searches that look at many nodes at once: a node passes if it
+  // passes all limits, which are added to the list. False: only Filter knows. Called where Filter
+  // would be, by plugins of Reach::kCluster alone.
+  virtual bool ListLimits(std::vector<DomainLimit>* /*limits*/) const { return false; }
   // Whether a node rejected for reason `local` (1-based) could take the pod after other pods have
   // left it: kube-scheduler's Unschedulable rather than UnschedulableAndUnresolvable.
   virtual bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
@@ -377,6 +389,10 @@ class ScorePlugin : public virtual Plugin {
   virtual StepResult PreScore(const PodContext& /*pod*/, const ClusterState&,
                               absl::Span<const NodeId> /*feasible*/) {
     return {};
+  }
+  // False: PreScore does not look at the feasible nodes, and may be called without them.
+  virtual bool PreScoreReadsNodes(const PodContext& /*pod*/, const ClusterState&) const {
+    return true;
   }
   // For many feasible nodes. Not const, because randomised policies draw. An error of upstream's
   // Score is PreScore's here.
