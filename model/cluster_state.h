@@ -169,6 +169,7 @@ class ClusterState {
   uint64_t nodes_version() const { return nodes_version_; }
   size_t available_nodes() const { return available_nodes_; }
   size_t cordoned_nodes() const { return cordoned_nodes_; }
+  size_t tainted_nodes() const { return tainted_nodes_; }  // available or not
   size_t node_count() const { return rows_.size(); }
   const NodeRow& node(NodeId id) const { return rows_[id.value()]; }
   absl::Span<const NodeRow> nodes() const { return rows_; }
@@ -485,6 +486,7 @@ class ClusterState {
   uint64_t nodes_version_ = 0;
   size_t available_nodes_ = 0;
   size_t cordoned_nodes_ = 0;
+  size_t tainted_nodes_ = 0;
 
   std::string pod_names_;  // all names, one after the other
   std::vector<uint64_t> pod_name_begin_;

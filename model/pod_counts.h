@@ -102,10 +102,16 @@ class DomainCounts {
   int32_t least() const { return known_ > 0 ? static_cast<int32_t>(least_) : 0; }
   // Over all domains but 0.
   int64_t total() const { return total_; }
+  // The number of times so far that a sum rose above 0 or fell back to it, or below. Of which
+  // domain is known for those from first_crossing() on.
+  uint64_t crossings() const { return first_crossing_ + crossed_.size(); }
+  uint64_t first_crossing() const { return first_crossing_; }
+  uint32_t crossing(uint64_t k) const { return crossed_[k - first_crossing_]; }
 
  private:
   friend class PodCounts;
   void Add(uint32_t domain, int32_t pods);
+  void Cross(uint32_t domain);
   void AddNode(uint32_t domain, int nodes);
   void Enter(int32_t sum);  // a known domain has that sum now
   void Leave(int32_t sum);
@@ -119,6 +125,8 @@ class DomainCounts {
   size_t least_ = 0;
   uint32_t known_ = 0;
   int64_t total_ = 0;
+  std::vector<uint32_t> crossed_;  // domains
+  uint64_t first_crossing_ = 0;
 };
 
 // A pod affinity term of some shape, and the pods that carry it.

@@ -43,6 +43,7 @@
 #include "model/cluster_state.h"
 #include "model/ids.h"
 #include "model/job_table.h"
+#include "model/pod_counts.h"
 #include "model/state_io.h"
 #include "model/time.h"
 #include "policies/framework/cluster_change.h"
@@ -218,6 +219,13 @@ class PreFilterPlugin : public virtual Plugin {
   virtual StepResult PreFilter(const PodContext& pod, const ClusterState& cluster) = 0;
 };
 
+// A condition on the topology domain of a node: it has at most `most` of the counted pods.
+struct DomainLimit {
+  const DomainCounts* counts = nullptr;
+  int64_t most = 0;
+  bool needs_domain = false;  // a node without the label is rejected; else it passes
+};
+
 class FilterPlugin : public virtual RequeuePlugin {
  public:
   virtual Reach filter_reach() const { return Reach::kNode; }
@@ -226,6 +234,10 @@ class FilterPlugin : public virtual RequeuePlugin {
   // did not skip).
   virtual void Filter(const PodContext& pod, const ClusterState& cluster,
                       absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const = 0;
+  // The verdict as limits on topology domains, for searches that judge many nodes at once: a node
+  // passes if it passes all limits, which are added to the list. False: only Filter can tell.
+  // Called in place of Filter, for plugins of Reach::kCluster only.
+  virtual bool ListLimits(std::vector<DomainLimit>* /*limits*/) const { return false; }
   // Upstream's error of Filter in a profile that runs it without the plugin's PreFilter; empty: it
   // needs none. Filter is not called there.
   virtual absl::string_view WithoutPreFilter() const { return {}; }
@@ -380,6 +392,10 @@ class ScorePlugin : public virtual Plugin {
   virtual StepResult PreScore(const PodContext& /*pod*/, const ClusterState&,
                               absl::Span<const NodeId> /*feasible*/) {
     return {};
+  }
+  // False: PreScore does not read the feasible nodes, and may be called without them.
+  virtual bool PreScoreReadsNodes(const PodContext& /*pod*/, const ClusterState&) const {
+    return true;
   }
   // Upstream's error of Score in a profile that runs it without the plugin's PreScore; empty: it
   // needs none. Score is not called there.

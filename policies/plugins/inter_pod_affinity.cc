@@ -217,6 +217,17 @@ StepResult InterPodAffinity::PreFilter(const PodContext& pod, const ClusterState
   return result;
 }
 
+bool InterPodAffinity::ListLimits(std::vector<DomainLimit>* limits) const {
+  if (!plan_->affinity.empty()) return false;
+  for (const std::vector<const DomainCounts*>* const all :
+       {&plan_->anti_affinity, &plan_->against}) {
+    for (const DomainCounts* const counts : *all) {
+      if (HasPods(counts)) limits->push_back({counts, /*most=*/0, /*needs_domain=*/false});
+    }
+  }
+  return true;
+}
+
 void InterPodAffinity::Filter(const PodContext&, const ClusterState&,
                               absl::Span<const NodeId> nodes,
                               absl::Span<ReasonIndex> verdicts) const {

@@ -54,6 +54,7 @@ class InterPodAffinity : public PreFilterPlugin, public FilterPlugin, public Sco
   // Trials need nothing: the columns follow them, terminating pods included.
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;
+  bool ListLimits(std::vector<DomainLimit>* limits) const override;
   bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
                     ReasonIndex local) const override;
 
@@ -61,6 +62,7 @@ class InterPodAffinity : public PreFilterPlugin, public FilterPlugin, public Sco
   Normalize normalize(const ClusterState&) const override { return Normalize::kGeneral; }
   StepResult PreScore(const PodContext& pod, const ClusterState& cluster,
                       absl::Span<const NodeId> feasible) override;
+  bool PreScoreReadsNodes(const PodContext&, const ClusterState&) const override { return false; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
   void NormalizeScore(absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) const override;

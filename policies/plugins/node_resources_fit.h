@@ -46,6 +46,7 @@ class NodeResourcesFit : public PreFilterPlugin, public FilterPlugin, public Sco
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;
 
+  bool PreScoreReadsNodes(const PodContext&, const ClusterState&) const override { return false; }
   // In [0, 100]: final.
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override {

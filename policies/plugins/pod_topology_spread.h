@@ -48,6 +48,7 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
   Reach filter_reach() const override { return Reach::kCluster; }
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;
+  bool ListLimits(std::vector<DomainLimit>* limits) const override;
   bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
                     ReasonIndex local) const override;
   void BeginTrial() override { trials_.push_back(corrections_.size()); }
@@ -65,6 +66,9 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
   Normalize normalize(const ClusterState&) const override { return Normalize::kGeneral; }
   StepResult PreScore(const PodContext& pod, const ClusterState& cluster,
                       absl::Span<const NodeId> feasible) override;
+  bool PreScoreReadsNodes(const PodContext& pod, const ClusterState& cluster) const override {
+    return !PlanOf(pod, cluster).soft.empty();
+  }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
   void NormalizeScore(absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) const override;
@@ -114,6 +118,7 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
   void Correct(const PodContext& pod, const ClusterState& cluster, PodId other, NodeId node,
                int sign);
   int32_t LeastOf(const Constraint& constraint, size_t index) const;
+  int64_t MostOf(const Constraint& constraint, size_t index) const;
   int32_t SumOf(const Constraint& constraint, size_t index, uint32_t domain) const;
   size_t CountValues(const Constraint& constraint, absl::Span<const NodeId> feasible);
   static bool IsIgnored(const Plan& plan, NodeId node);

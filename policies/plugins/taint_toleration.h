@@ -39,6 +39,7 @@ class TaintToleration : public FilterPlugin, public ScorePlugin {
               absl::Span<ReasonIndex> verdicts) const override;
 
   Normalize normalize(const ClusterState&) const override { return Normalize::kGeneral; }
+  bool PreScoreReadsNodes(const PodContext&, const ClusterState&) const override { return false; }
   // The number of untolerated PreferNoSchedule taints. O(nodes with taints x taints x tolerations).
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;

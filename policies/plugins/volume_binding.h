@@ -53,6 +53,7 @@ class VolumeBinding : public PreFilterPlugin,
   // kSkip: volumes count in scores only with the feature StorageCapacityScoring, which is off.
   StepResult PreScore(const PodContext& pod, const ClusterState& cluster,
                       absl::Span<const NodeId> feasible) override;
+  bool PreScoreReadsNodes(const PodContext&, const ClusterState&) const override { return false; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
   StepResult Reserve(const PodContext& pod, const ClusterState& cluster, NodeId node) override;

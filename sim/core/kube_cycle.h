@@ -30,6 +30,7 @@
 #include "policies/framework/profile.h"
 #include "sim/core/attempt_filters.h"
 #include "sim/core/attempt_result.h"
+#include "sim/core/domain_blocks.h"
 #include "sim/core/extender.h"
 #include "sim/core/job_control.h"
 #include "sim/core/kube_post_filter.h"
@@ -128,8 +129,9 @@ class KubeCycle {
   // One attempt for a pending pod. The cluster is as before afterwards: trials are taken back. With
   // `detail` null, no texts of single nodes are made. `wants_message` false: the message stays
   // empty, unless a plugin fails (a simulation that counts summaries alone). Neither changes the
-  // decision. The profile must outlive the cycle. O(nodes visited), each at the cost of a look-up
-  // unless it changed or a plugin of Reach::kCluster has to be asked.
+  // decision. The profile must outlive the cycle. O(nodes visited / 64) where remembered answers
+  // and limits of topology domains decide, plus the nodes that changed; else O(nodes visited), each
+  // at the cost of a look-up unless a plugin of Reach::kCluster has to be asked.
   AttemptResult Schedule(Profile* profile, const PodContext& pod, bool wants_message,
                          AttemptDetail* detail);
 
@@ -172,6 +174,11 @@ class KubeCycle {
   bool RunPreFilters(Attempt* a);
   bool TryNominatedNode(Attempt* a);
   void ListNodes(Attempt* a);
+  bool GoesByBlocks(const Attempt& a) const;
+  uint64_t SearchBlocks(Attempt* a);
+  uint64_t JudgeBlock(const Attempt& a, size_t block, uint64_t fits, uint64_t filters) const;
+  bool PickByBlocks(Attempt* a) const;
+  static void ListParts(Attempt* a);
   void Search(Attempt* a);
   bool SearchUnprepared(Attempt* a);
   absl::Status RunExtenderFilters(Attempt* a);
@@ -186,6 +193,7 @@ class KubeCycle {
   static void TellFeasible(Attempt* a);
   bool PickNode(Attempt* a);
   bool RunPreScores(Attempt* a);
+  uint64_t ExpectScores(Attempt* a) const;
   void SumScores(Attempt* a);
   void ExplainScores(Attempt* a);
   NodeId PickBest(Attempt* a);
@@ -207,6 +215,8 @@ class KubeCycle {
   const JobControl* control_ = nullptr;
   std::vector<Extender*> extenders_;
   bool extenders_narrow_ = false;  // some filter or score: one feasible node is not enough
+
+  DomainBlocks domain_blocks_;
 
   bool runs_post_filter_ = true;
   size_t start_ = 0;

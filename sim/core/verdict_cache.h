@@ -40,6 +40,19 @@ class VerdictCache {
     uint64_t known_scores = 0;       // plugins of `raw` that have been asked
     std::vector<int64_t> first_raw;  // by score plugin: the first answer
 
+    // The same by block of 64 places in ClusterState::node_order(): what searches by block read.
+    // Bit i of a word is place i of the block. Kept only by a cache that remembers.
+    static constexpr size_t kBlock = 64;
+    struct Best {
+      int64_t sum = kNoScore;
+      NodeId node;
+    };
+    std::vector<uint64_t> fits;      // verdict is kFits
+    std::vector<uint64_t> unknown;   // verdict is kUnknown
+    std::vector<uint64_t> unscored;  // sum is kNoScore
+    std::vector<Best> best;          // of `fits`, as BestOf said; node invalid: to be found again
+    uint64_t order = 0;              // number of the node order that the blocks follow
+
     uint64_t cursor = 0;  // change_count() up to which it is fresh
     uint64_t used = 0;    // number of the attempt that used it last
     uint64_t skipped_filters = 0;
@@ -64,6 +77,11 @@ class VerdictCache {
   // Asks for the scores of nodes that fit.
   void AskScores(const PodContext& pod, absl::Span<const NodeId> nodes, Column* column);
 
+  // The highest sum among the nodes of a block that fit, and the first node, in order of addition,
+  // that has it. Nodes without scores come last. REQUIRES: some node of the block fits. O(1) unless
+  // one changed.
+  const Column::Best& BestOf(size_t block, Column* column) const;
+
   // Score plugins (bits by place in the profile) that are remembered.
   uint64_t remembered_scores() const { return remembered_scores_; }
   // Filters that are not.
@@ -80,6 +98,8 @@ class VerdictCache {
   Column& Slot(ShapeId shape);
   static void Forget(Column* column);
   static void ForgetScores(Column* column);
+  void FollowOrder();
+  void FillBlocks(Column* column) const;
   void DropOldest();
   size_t ColumnBytes() const;
 
@@ -98,6 +118,12 @@ class VerdictCache {
   uint64_t attempts_ = 0;
   uint64_t nodes_filtered_ = 0;
   uint64_t nodes_scored_ = 0;
+
+  // Places in the node order.
+  static constexpr uint32_t kNoPlace = ~uint32_t{0};
+  std::vector<uint32_t> place_of_;  // by node
+  uint64_t order_ = 0;              // counts the orders seen
+  uint64_t nodes_version_ = 0;      // of the last one
 
   // Scratch.
   std::vector<NodeId> nodes_;

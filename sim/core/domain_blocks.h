@@ -1,0 +1,79 @@
+// DomainBlocks: which nodes pass limits on the pods of their topology domains, by blocks of 64
+// places in ClusterState::node_order(); bit i of a word is place i of its block.
+//
+// A label with few values, such as a zone, has a word per block and value: a limit that rejects
+// some of the values removes their words. A label with many, such as the host name, can be told
+// where the limit is 0: the places whose domain has pods are kept, and follow
+// DomainCounts::crossing().
+#ifndef DRASIM_SIM_CORE_DOMAIN_BLOCKS_H_
+#define DRASIM_SIM_CORE_DOMAIN_BLOCKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "model/cluster_state.h"
+#include "model/pod_counts.h"
+#include "policies/framework/plugin.h"
+
+namespace drasim {
+
+class DomainBlocks {
+ public:
+  static constexpr size_t kBlock = 64;
+
+  // `cluster` must outlive it.
+  explicit DomainBlocks(const ClusterState* cluster) : cluster_(cluster) {}
+
+  // Drops all limits. Before the limits of each attempt.
+  void Begin() { limits_.clear(); }
+  // Adds a limit, as the counts are now. False if it cannot be told by blocks: another word for it
+  // has to be found. O(domains) with few of them, else O(their changes since the last call); after
+  // nodes came or left, O(nodes).
+  bool Add(const DomainLimit& limit);
+  size_t limits() const { return limits_.size(); }
+  // Drops those after the first `count`.
+  void KeepFirst(size_t count) { limits_.resize(count); }
+  // The nodes of a block that pass all limits. O(limits).
+  uint64_t Passing(size_t block) const;
+
+ private:
+  static constexpr size_t kFewDomains = 64;
+
+  // The places of each domain.
+  struct Topology {
+    bool fresh = false;
+    uint64_t nodes_version = 0;
+    std::vector<uint64_t> bits;   // few domains: by block, then by domain
+    std::vector<uint32_t> begin;  // many: by domain, into `places`
+    std::vector<uint32_t> places;
+  };
+  // The places whose domain has pods.
+  struct Occupied {
+    bool fresh = false;
+    uint64_t nodes_version = 0;
+    uint64_t cursor = 0;  // of DomainCounts::crossings()
+    std::vector<uint64_t> bits;
+  };
+  // Words to be removed, or, with `keeps`, to be kept.
+  struct Limit {
+    const uint64_t* words;
+    size_t per_block;
+    uint64_t domains;  // bits: which of the words of a block
+    bool keeps;
+  };
+
+  const Topology& TopologyOf(const TopologyDomains& domains);
+  const Occupied& OccupiedOf(const DomainCounts& counts, const Topology& topology);
+
+  const ClusterState* cluster_;
+  absl::flat_hash_map<const TopologyDomains*, std::unique_ptr<Topology>> topologies_;
+  absl::flat_hash_map<const DomainCounts*, std::unique_ptr<Occupied>> occupied_;
+  std::vector<Limit> limits_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_CORE_DOMAIN_BLOCKS_H_
