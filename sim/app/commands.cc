@@ -274,6 +274,22 @@ std::vector<Command> BenchCommands() {
        "accepted.\n",
        {{"reason", "", "TEXT", "why the results changed, one line"}, text_format},
        BenchAcceptCommand},
+      {"bench judge", "the figures of another scheduler's decisions",
+       "--decisions FILE [FLAGS] [SCENARIO.yaml]",
+       "The placements of FILE are carried out on the scenario's cluster and workload. FILE is a "
+       "table with the\n"
+       "columns pod, node, devices and time, what `kubectl get pods -A -o json` prints, a run's "
+       "pods.csv, its\n"
+       "ledger or its folder. Exit codes: 1 a placement is impossible, 2 FILE cannot be read.\n",
+       With({{"decisions", "", "FILE", "what the scheduler decided"},
+             {"zero", "", "TIME",
+              "the run's time zero as kubectl tells times, such as 2026-01-31T08:00:00Z (default: "
+              "when the oldest pod was created)"},
+             {"out", "", "DIR", "leave the files of a run there"},
+             {"force", "", "", "write into DIR even if it holds files that are not drasim's"},
+             text_format,
+             {"quiet", "", "", "do not name impossible placements"}}),
+       BenchJudgeCommand},
   };
 }
 

@@ -110,6 +110,16 @@ absl::StatusOr<CellResult> RunCell(const RunSpec& spec, bool with_starts,
   }
   RETURN_IF_ERROR(sim.Start());
   RETURN_IF_ERROR(sim.Run());
+  CellResult cell = CellOf(sim);
+  if (with_starts) {
+    CountApiCalls(sim, &starts);
+    cell.starts = StartFiguresOf(starts);
+    cell.failures = FailuresOf(sim, starts);
+  }
+  return cell;
+}
+
+CellResult CellOf(const Simulation& sim) {
   const Sample& m = sim.metrics().sample();
   CellResult cell;
   cell.pods_arrived = m.pods_arrived;
@@ -123,14 +133,9 @@ absl::StatusOr<CellResult> RunCell(const RunSpec& spec, bool with_starts,
   cell.fragmentation_milli = RoundDecimals(m.fragmentation.amount_milli(), 2);
   cell.fragmentation_ratio_percent = RoundDecimals(m.fragmentation.ratio_percent(), 2);
   cell.by_load = sim.load_table().Rows();
-  if (spec.is_replay()) cell.replay = FiguresOf(sim);
+  if (sim.spec().is_replay()) cell.replay = FiguresOf(sim);
   if (sim.device_report() != nullptr) cell.devices = DeviceFiguresOf(sim);
-  if (with_starts) {
-    CountApiCalls(sim, &starts);
-    cell.starts = StartFiguresOf(starts);
-    cell.failures = FailuresOf(sim, starts);
-  }
-  if (spec.order == JobOrder::kArtifact)
+  if (sim.spec().order == JobOrder::kArtifact)
     cell.hashes = ComputeOrderHashes(sim.cluster(), sim.ranks());
   cell.fingerprint = sim.fingerprint();
   cell.records = sim.engine().records();

@@ -29,6 +29,8 @@
 
 namespace drasim {
 
+class Simulation;
+
 // The figures of a replay's jobs, each as in summary.json (docs/metrics.md). A figure is absent if
 // no job finished, if none ended (makespan), if the cluster had no GPU or no time passed
 // (utilisation), if no GPU time was held (goodput).
@@ -88,6 +90,9 @@ struct CellResult {
 absl::StatusOr<CellResult> RunCell(const RunSpec& spec, bool with_starts = false,
                                    const std::function<void(double)>& on_progress = nullptr,
                                    bool is_world = false);
+
+// The figures of a simulation that has ended, without those of starts.
+CellResult CellOf(const Simulation& sim);
 
 // Calls work(i) for i in [0, n) on up to `jobs` threads. After the first error, which is returned,
 // no further call begins. `done` is called after each success, one at a time.

@@ -2,9 +2,9 @@
 // queueing.
 //
 // The engine keeps time and carries out decisions. A dispatcher keeps the waiting jobs and tries
-// some of them on the engine's request. There are four: fill (each job once, on arrival), loss (the
-// same, in time), kubernetes (one attempt at a time, in kube-scheduler's queue) and batch (passes
-// over jobs in the order of a QueuePolicy).
+// some of them on the engine's request. There are five: fill (each job once, on arrival), loss (the
+// same, in time), kubernetes (one attempt at a time, in kube-scheduler's queue), batch (passes over
+// jobs in the order of a QueuePolicy) and decided (what another scheduler decided).
 #ifndef DRASIM_SIM_CORE_DISPATCHER_H_
 #define DRASIM_SIM_CORE_DISPATCHER_H_
 

@@ -24,6 +24,7 @@
 #include "policies/plugins/node_resources_fit.h"
 #include "policies/queues/estimates.h"
 #include "sim/core/batch_dispatcher.h"
+#include "sim/core/decided_dispatcher.h"
 #include "sim/core/extender_binder.h"
 #include "sim/core/fill_dispatcher.h"
 #include "sim/core/kubernetes_dispatcher.h"
@@ -36,6 +37,7 @@
 #include "sim/run/node_events.h"
 #include "sim/run/node_failures.h"
 #include "sim/run/quota_table.h"
+#include "sim/run/rule_filters.h"
 #include "sim/scenario/kube_config.h"
 #include "traces/byte_source.h"
 #include "traces/shaping.h"
@@ -306,6 +308,7 @@ absl::Status Simulation::LowerWorkload() {
 
 // Nobody tries pods whose scheduler is not there.
 void Simulation::HoldPodsOfOtherSchedulers(std::vector<JobArrival>* jobs) {
+  if (spec_.decisions != nullptr) return;  // some scheduler has decided
   std::vector<std::string> names;
   if (!spec_.scheduler.kube.has_value()) names.emplace_back("default-scheduler");
   for (const ProfileSpec& profile : kube_profiles_) names.push_back(profile.scheduler_name);
@@ -619,6 +622,9 @@ absl::Status Simulation::MakeProfile() {
   context.resource_scores = spec_.scheduler.resource_scores;
   const std::optional<KubeSchedulerSpec>& kube = spec_.scheduler.kube;
   RETURN_IF_ERROR(MakeProfiles(context));
+  if (spec_.decisions != nullptr) {
+    ASSIGN_OR_RETURN(decision_filters_, MakeRuleFilters(context));
+  }
   if (dra_ != nullptr) {
     for (const JobArrival& job : workload_.rows()) {
       if (job.pods > 1 || !job.more_pods.empty()) dra_->NoteGang();
@@ -709,6 +715,12 @@ std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(JobControl* control) {
     kube_cycle_->set_jobs(&jobs_, control);
     parts.nominator = &nominator_;
     parts.extender_latency = spec_.scheduler.kube->extender_latency;
+  }
+  if (spec_.decisions != nullptr) {
+    auto decided = std::make_unique<DecidedDispatcher>(
+        parts, spec_.decisions, std::move(decision_filters_), !spec_.is_replay());
+    decided_ = decided.get();
+    return decided;
   }
   switch (spec_.scheduler.queue) {
     case QueueKind::kNone:

@@ -24,6 +24,7 @@
 #include "model/saved_state.h"
 #include "model/state_io.h"
 #include "policies/framework/profile_spec.h"
+#include "sim/core/decided_dispatcher.h"
 #include "sim/core/engine.h"
 #include "sim/core/kube_cycle.h"
 #include "sim/core/nominator.h"
@@ -123,6 +124,8 @@ class Simulation {
   // The schedulers that share the cluster; null: there is only one.
   const SharedClusterDispatcher* schedulers() const { return shared_; }
   bool has_other_schedulers() const { return !others_.empty(); }
+  // The dispatcher of a run with RunSpec::decisions; else null.
+  const DecidedDispatcher* decided() const { return decided_; }
   // The first profile, and all.
   const Profile& profile() const { return *profile_; }
   const Profiles& profiles() const { return *profiles_; }
@@ -206,8 +209,10 @@ class Simulation {
     std::unique_ptr<KubeCycle> cycle;
   };
   std::vector<std::unique_ptr<OtherScheduler>> others_;
-  std::unique_ptr<RoomCheck> room_;                  // with others
-  const SharedClusterDispatcher* shared_ = nullptr;  // the engine's dispatcher, with others
+  std::unique_ptr<RoomCheck> room_;                        // with others
+  const SharedClusterDispatcher* shared_ = nullptr;        // the engine's dispatcher, with others
+  const DecidedDispatcher* decided_ = nullptr;             // likewise, with decisions
+  std::vector<std::unique_ptr<Plugin>> decision_filters_;  // until the engine is made
   Nominator nominator_;
   std::unique_ptr<RunExtenders> extenders_;  // null without any
   std::unique_ptr<KubeCycle> kube_cycle_;

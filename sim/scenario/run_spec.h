@@ -13,6 +13,7 @@
 #define DRASIM_SIM_SCENARIO_RUN_SPEC_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "model/time.h"
+#include "sim/core/decision_list.h"
 #include "sim/core/engine.h"
 #include "sim/scenario/dra_spec.h"
 #include "sim/scenario/front_end_spec.h"
@@ -70,6 +72,8 @@ struct RunSpec {
   std::vector<QuotaSpec> quotas;
   MetricWindows windows;
   OutputSpec output;
+  // What another scheduler decided, which the run follows; null: the scenario's scheduler decides.
+  std::shared_ptr<const DecisionList> decisions;
   // The resolved scenario, for scenario.yaml, the ledger and messages only.
   ScenarioMessage written;
 

@@ -3,9 +3,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "model/check.h"
 #include "model/fragmentation.h"
 #include "model/key_error.h"
 #include "model/proto/scenario.pb.h"
@@ -216,13 +218,34 @@ EstimateSource EstimatesOf(const std::string& source) {
 
 }  // namespace
 
+namespace {
+
+struct RegistryParts {
+  std::vector<std::function<void(Registry&)>> added;
+  bool made = false;
+};
+
+RegistryParts& RegistryPartsOfProcess() {
+  static auto* const parts = new RegistryParts;
+  return *parts;
+}
+
+}  // namespace
+
 const Registry& BuiltinRegistry() {
   static const Registry* const registry = [] {
     auto* r = new Registry;
     RegisterBuiltins(*r);
+    for (const auto& add : RegistryPartsOfProcess().added) add(*r);
+    RegistryPartsOfProcess().made = true;
     return r;
   }();
   return *registry;
+}
+
+void AddToBuiltinRegistry(std::function<void(Registry&)> add) {
+  DRASIM_CHECK(!RegistryPartsOfProcess().made);
+  RegistryPartsOfProcess().added.push_back(std::move(add));
 }
 
 absl::string_view BackfillName(Backfill backfill) {

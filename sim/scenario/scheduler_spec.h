@@ -3,6 +3,7 @@
 #define DRASIM_SIM_SCENARIO_SCHEDULER_SPEC_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,8 +24,11 @@ namespace proto {
 class Scenario;
 }
 
-// The built-in policies; made once per process.
+// The built-in policies, and those that AddToBuiltinRegistry added; made once per process.
 const Registry& BuiltinRegistry();
+// For programs with policies of their own: `add` is called when the registry is made, after all
+// that is built in. REQUIRES: no call of BuiltinRegistry yet (CHECKed), and a single thread.
+void AddToBuiltinRegistry(std::function<void(Registry&)> add);
 
 enum class QueueKind : uint8_t {
   kNone,        // for a fill, which tries each job once

@@ -1,0 +1,51 @@
+#include "sim/bench/judge.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "model/check.h"
+#include "model/key_error.h"
+#include "model/text/shown_text.h"
+#include "sim/core/decided_dispatcher.h"
+
+namespace drasim::bench {
+
+absl::Status CheckJudgeable(const RunSpec& spec) {
+  if (spec.front_end.dra()) {
+    return KeyError("front_end.kind",
+                    "found dra-classic, expected another: placements under classic DRA are "
+                    "negotiated, and a list of decisions does not say how");
+  }
+  if (spec.front_end.options.repartitioning.every > SimDuration()) {
+    return KeyError("front_end.mig.repartitioning.every",
+                    "expected none: repartitioning reacts to failed attempts, which a list of "
+                    "decisions does not have");
+  }
+  return absl::OkStatus();
+}
+
+RunSpec FollowDecisions(RunSpec spec, std::shared_ptr<const DecisionList> decisions) {
+  spec.decisions = std::move(decisions);
+  spec.engine.attempt_latency = SimDuration();
+  spec.engine.checkpoint_every = 0;
+  return spec;
+}
+
+Judgement JudgementOf(const Simulation& sim) {
+  DRASIM_CHECK(sim.decided() != nullptr);
+  const DecisionList& list = *sim.spec().decisions;
+  Judgement judgement;
+  judgement.figures = CellOf(sim);
+  judgement.followed = sim.decided()->followed();
+  for (const PodDecision& decision : list.decisions)
+    judgement.placements += decision.node.empty() ? 0u : 1u;
+  for (const DecisionProblem& problem : sim.decided()->Problems()) {
+    const PodDecision& decision = list.decisions[problem.decision];
+    judgement.problems.push_back(
+        absl::StrCat(list.origin, decision.line > 0 ? absl::StrCat(":", decision.line) : "",
+                     ": pod '", ShownText(decision.pod), "': ", problem.what));
+  }
+  return judgement;
+}
+
+}  // namespace drasim::bench

@@ -1,0 +1,197 @@
+// Judging: a run's own decisions give its own figures, and impossible decisions are named.
+//
+// Reads tests/golden of the source tree, which the compile definition DRASIM_SOURCE_DIR leads to.
+#include "sim/bench/judge.h"
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "sim/bench/judge_decisions.h"
+#include "sim/compare/cell.h"
+#include "sim/compare/cell_metrics.h"
+#include "sim/run/run_outputs.h"
+#include "sim/run/simulation.h"
+#include "tests/testing/data_text.h"
+#include "tests/testing/run_spec_of.h"
+#include "tests/testing/temp_dir.h"
+
+namespace drasim::bench {
+namespace {
+
+std::string GoldenScenario(const std::string& name) {
+  std::ifstream file(absl::StrCat(DRASIM_SOURCE_DIR, "/tests/golden/scenarios/", name, ".yaml"));
+  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+}
+
+DecisionFileOptions FileOptionsOf(const RunSpec& spec) {
+  DecisionFileOptions options;
+  options.replay = spec.is_replay();
+  options.grace_period = spec.engine.interruption.grace_period;
+  return options;
+}
+
+// Runs the scenario with its own scheduler, and leaves its files in `dir`.
+CellResult RunInto(const RunSpec& spec, const std::string& dir) {
+  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(spec);
+  EXPECT_EQ(sim.status(), absl::OkStatus());
+  absl::StatusOr<std::unique_ptr<RunOutputs>> outputs = RunOutputs::Attach(sim->get(), dir);
+  EXPECT_EQ(outputs.status(), absl::OkStatus());
+  EXPECT_EQ((*sim)->Start(), absl::OkStatus());
+  EXPECT_EQ((*sim)->Run(), absl::OkStatus());
+  EXPECT_EQ((*outputs)->Complete(0), absl::OkStatus());
+  return CellOf(**sim);
+}
+
+Judgement JudgeList(const RunSpec& spec, absl::StatusOr<DecisionList> list) {
+  EXPECT_EQ(list.status(), absl::OkStatus());
+  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(
+      FollowDecisions(spec, std::make_shared<const DecisionList>(*std::move(list))));
+  EXPECT_EQ(sim.status(), absl::OkStatus());
+  EXPECT_EQ((*sim)->Start(), absl::OkStatus());
+  EXPECT_EQ((*sim)->Run(), absl::OkStatus());
+  return JudgementOf(**sim);
+}
+
+void ExpectSameFigures(const CellResult& run, const Judgement& judged) {
+  for (const CellMetric& metric : AllMetrics()) {
+    const double want = metric.value(run);
+    const double got = metric.value(judged.figures);
+    if (std::isnan(want) && std::isnan(got)) continue;
+    EXPECT_EQ(got, want) << metric.name;
+  }
+  EXPECT_EQ(absl::StrJoin(judged.problems, "\n"), "");
+  EXPECT_EQ(judged.followed, judged.placements);
+  EXPECT_GT(judged.followed, 0u);
+}
+
+class JudgeGoldenTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(JudgeGoldenTest, OwnDecisionsGiveOwnFigures) {
+  const RunSpec spec = SpecOf({GoldenScenario(GetParam())});
+  ASSERT_EQ(CheckJudgeable(spec), absl::OkStatus());
+  const TempDir dir;
+  const CellResult run = RunInto(spec, dir.path());
+  const Judgement judged = JudgeList(spec, DecisionsOfLedger(dir.path(), FileOptionsOf(spec)));
+  ExpectSameFigures(run, judged);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, JudgeGoldenTest,
+    ::testing::Values("artifact_fill_fgd", "device_plugin_time_sliced", "mig_mfi_departures",
+                      "mig_nos_backlog", "replay_conservative_quota", "replay_dotprod_bind_latency",
+                      "replay_easy_node_events", "replay_gpu_packing_backlog", "replay_random",
+                      "replay_srtf_gangs", "seeded_fill_best_fit", "weighted_fill_gpu_clustering"),
+    [](const auto& info) { return info.param; });
+
+// In pods.csv the order of an instant is lost, and only the last run of each pod is there.
+class JudgePodsCsvTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(JudgePodsCsvTest, ATableGivesTheSameFigures) {
+  const RunSpec spec = SpecOf({GoldenScenario(GetParam())});
+  const TempDir dir;
+  const CellResult run = RunInto(spec, dir.path());
+  const Judgement judged =
+      JudgeList(spec, DecisionsOfCsv("pods.csv", dir.Read("pods.csv"), FileOptionsOf(spec)));
+  ExpectSameFigures(run, judged);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, JudgePodsCsvTest,
+                         ::testing::Values("artifact_fill_fgd", "mig_mfi_departures",
+                                           "mig_nos_backlog", "replay_gpu_packing_backlog",
+                                           "replay_random", "seeded_fill_best_fit"),
+                         [](const auto& info) { return info.param; });
+
+TEST(JudgeTest, AWorsePlacementHasOtherFigures) {
+  const RunSpec spec = SpecOf({TestText("Four")});
+  const Judgement packed = JudgeList(
+      spec, DecisionsOfCsv(
+                "d.csv",
+                "pod,node,devices,time\na,node-000000,0,0\nb,node-000000,1,1\nc,node-000001,,2\n",
+                FileOptionsOf(spec)));
+  EXPECT_EQ(packed.followed, 3u);
+  EXPECT_EQ(packed.figures.replay.jobs_finished, 3);
+  EXPECT_EQ(packed.figures.replay.mean_queueing_seconds, 0);
+  const Judgement spread = JudgeList(
+      spec,
+      DecisionsOfCsv(
+          "d.csv",
+          "pod,node,devices,time\na,node-000000,0,0\nb,node-000001,1,1\nc,node-000001,,3601\n",
+          FileOptionsOf(spec)));
+  EXPECT_EQ(spread.followed, 3u);
+  EXPECT_EQ(spread.problems.size(), 0u);
+  EXPECT_EQ(spread.figures.replay.mean_queueing_seconds, 3599.0 / 3);
+}
+
+TEST(JudgeTest, ImpossiblePlacementsAreNamed) {
+  const RunSpec spec = SpecOf({TestText("Impossible.scenario")});
+  const Judgement judged = JudgeList(
+      spec, DecisionsOfCsv("d.csv", TestText("Impossible.decisions"), FileOptionsOf(spec)));
+  EXPECT_EQ(absl::StrCat(absl::StrJoin(judged.problems, "\n"), "\n"), TestText("Impossible"));
+}
+
+TEST(JudgeTest, ImpossiblePlacementsOfAFillAreNamed) {
+  const RunSpec spec = SpecOf({TestText("Four"), "mode: fill"});
+  const Judgement judged = JudgeList(
+      spec,
+      DecisionsOfCsv(
+          "d.csv",
+          "pod,node,devices\na,node-000000,0\nb,node-000000,0\nc,node-000009,\na,node-000001,0\n",
+          FileOptionsOf(spec)));
+  EXPECT_EQ(absl::StrCat(absl::StrJoin(judged.problems, "\n"), "\n"), TestText("ImpossibleFill"));
+  EXPECT_EQ(judged.figures.pods_scheduled, 1);
+  EXPECT_EQ(judged.figures.pods_unschedulable, 2);
+}
+
+// kubectl's times have no fractions: what seems to come too early comes within the second.
+TEST(JudgeTest, PodsAsKubectlPrintsThem) {
+  const RunSpec spec = SpecOf({TestText("Four")});
+  const Judgement judged =
+      JudgeList(spec, DecisionsOfPods("pods.json", TestText("Kubectl"), FileOptionsOf(spec)));
+  EXPECT_EQ(absl::StrJoin(judged.problems, "\n"), "");
+  EXPECT_EQ(judged.followed, 3u);
+  EXPECT_EQ(judged.figures.replay.mean_queueing_seconds, (0 + 0 + 3600.0) / 3);
+}
+
+TEST(JudgeTest, WhatIsNegotiatedCannotBeJudged) {
+  EXPECT_EQ(CheckJudgeable(SpecOf({GoldenScenario("replay_dra_mig")})).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CheckJudgeable(SpecOf({GoldenScenario("mig_static_repartition")})).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(JudgeDecisionsTest, MalformedTables) {
+  DecisionFileOptions replay;
+  replay.replay = true;
+  for (const auto& [text, message] : TestRows<2>("Malformed")) {
+    EXPECT_EQ(DecisionsOfCsv("d.csv", text, replay).status().message(), message) << text;
+  }
+}
+
+TEST(JudgeDecisionsTest, PodsWithoutPlacesOrTimes) {
+  DecisionFileOptions replay;
+  replay.replay = true;
+  EXPECT_EQ(DecisionsOfPods("p.json", R"({"apiVersion":"v1","kind":"List","items":[]})", replay)
+                .status()
+                .message(),
+            "p.json: found no pod with spec.nodeName, expected pods as `kubectl get pods -o json` "
+            "prints them");
+  EXPECT_EQ(DecisionsOfPods("p.json",
+                            R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},)"
+                            R"("spec":{"nodeName":"n","containers":[{"name":"c"}]}})",
+                            replay)
+                .status()
+                .message(),
+            "p.json:1: pod 'a': found no time of PodScheduled, which a replay needs");
+}
+
+}  // namespace
+}  // namespace drasim::bench
