@@ -397,6 +397,13 @@ class ScorePlugin : public virtual Plugin {
   virtual bool PreScoreReadsNodes(const PodContext& /*pod*/, const ClusterState&) const {
     return true;
   }
+  // The topology on whose domains alone the pod's score depends; null: on more. PreScore, Score and
+  // NormalizeScore over one node of each domain that has feasible nodes then give that node what
+  // they would give all feasible nodes of its domain.
+  virtual const TopologyDomains* ScoredDomains(const PodContext& /*pod*/,
+                                               const ClusterState&) const {
+    return nullptr;
+  }
   // Upstream's error of Score in a profile that runs it without the plugin's PreScore; empty: it
   // needs none. Score is not called there.
   virtual absl::string_view WithoutPreScore() const { return {}; }

@@ -5,6 +5,10 @@
 // some of the values removes their words. A label with many, such as the host name, can be told
 // where the limit is 0: the places whose domain has pods are kept, and follow
 // DomainCounts::crossing().
+//
+// What is kept between attempts holds while ClusterState::nodes_version() stays, which counts every
+// change of a node's availability, labels or place in the order; pods change only the places whose
+// domain has pods. Limits are computed in each attempt.
 #ifndef DRASIM_SIM_CORE_DOMAIN_BLOCKS_H_
 #define DRASIM_SIM_CORE_DOMAIN_BLOCKS_H_
 
@@ -14,6 +18,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/pod_counts.h"
 #include "policies/framework/plugin.h"
@@ -38,6 +43,10 @@ class DomainBlocks {
   void KeepFirst(size_t count) { limits_.resize(count); }
   // The nodes of a block that pass all limits. O(limits).
   uint64_t Passing(size_t block) const;
+
+  // The nodes of each domain: domains.size() words for each block. Empty where domains are many.
+  // Valid until nodes come, leave or change. O(1); O(nodes) after that.
+  absl::Span<const uint64_t> WordsOf(const TopologyDomains& domains);
 
  private:
   static constexpr size_t kFewDomains = 64;
