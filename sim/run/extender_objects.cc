@@ -51,7 +51,7 @@ const kube::Node& RunObjects::NodeObject(NodeId node) const {
   }
   node_ = known != nullptr ? *known : NodeObjectOf(spec);
   node_.mutable_metadata()->set_name(spec.name);
-  // What device plugins report counts, as it is now.
+  // Extended resources count as device plugins report them now.
   for (size_t e = 0; e < cluster_.extended_names().size(); ++e) {
     const std::string& resource = cluster_.extended_names()[e];
     const int64_t amount = cluster_.extended_capacity(node, e);
