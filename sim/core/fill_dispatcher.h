@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "model/cluster_state.h"
@@ -20,11 +21,14 @@ namespace drasim {
 
 class FillDispatcher : public Dispatcher {
  public:
-  explicit FillDispatcher(DispatchParts parts)
-      : parts_(parts),
-        profiles_(parts.profiles == nullptr ? Profiles(parts.profile) : *parts.profiles) {
-    for (size_t i = 0; i < profiles_.size(); ++i) {
-      any_gate_ |= !profiles_.at(i).pre_enqueues().empty();
+  explicit FillDispatcher(DispatchParts parts) : parts_(parts) {
+    if (parts.profiles != nullptr) {
+      profiles_ = *parts.profiles;
+    } else if (parts.profile != nullptr) {
+      profiles_.emplace(parts.profile);
+    }
+    for (size_t i = 0; profiles_.has_value() && i < profiles_->size(); ++i) {
+      any_gate_ |= !profiles_->at(i).pre_enqueues().empty();
     }
   }
 
@@ -58,7 +62,7 @@ class FillDispatcher : public Dispatcher {
     for (uint32_t i = 0; i < row.pods; ++i) {
       const PodId pod(row.first_pod.value() + i);
       const ShapeId shape = parts_.cluster->pod_shape_id(pod);
-      const Profile* const profile = profiles_.Of(shape);
+      const Profile* const profile = profiles_->Of(shape);
       if (profile == nullptr) continue;  // the attempt fails, and says so
       const PodContext context = {shape, &parts_.cluster->pod_shape(pod), pod,
                                   parts_.control->now()};
@@ -70,7 +74,7 @@ class FillDispatcher : public Dispatcher {
   }
 
   DispatchParts parts_;
-  Profiles profiles_;
+  std::optional<Profiles> profiles_;
   bool any_gate_ = false;
   JobId next_;
 };

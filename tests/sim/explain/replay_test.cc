@@ -426,7 +426,8 @@ TEST(ExplainReplayTest, SeveralProfiles) {
             "- schedulerName: bold\n"
             "  plugins: {multiPoint: {disabled: [{name: NodeUnschedulable}, {name: "
             "TaintToleration}]}}\n");
-  RunInto(dir.PathOf("run"),
+  const TempDir run;
+  RunInto(run.path(),
           absl::StrCat("mode: replay\norder: trace\n"
                        "cluster:\n  nodes: 1\n  node: {cpu: \"4\", memory: 8Gi, taints: [{key: "
                        "gpu, effect: NoSchedule}]}\n"
@@ -437,11 +438,11 @@ TEST(ExplainReplayTest, SeveralProfiles) {
                        "1s}\n"
                        "scheduler: {kube_config: ",
                        dir.PathOf("two.yaml"), "}\n"));
-  EXPECT_THAT(Told(Request(dir.PathOf("run"), "shy")),
+  EXPECT_THAT(Told(Request(run.path(), "shy")),
               HasSubstr("untolerated taint(s) (TaintToleration)"));
-  EXPECT_THAT(Told(Request(dir.PathOf("run"), "late")),
-              AllOf(HasSubstr("Insufficient cpu (NodeResourcesFit)"), HasSubstr("wants 3 CPUs, lacks 2"),
-                    ::testing::Not(HasSubstr("taint"))));
+  EXPECT_THAT(Told(Request(run.path(), "late")),
+              AllOf(HasSubstr("Insufficient cpu (NodeResourcesFit)"),
+                    HasSubstr("wants 3 CPUs, lacks 2"), ::testing::Not(HasSubstr("taint"))));
 }
 
 TEST(ExplainReplayTest, ReplicasAreNoGang) {
