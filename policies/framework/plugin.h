@@ -394,6 +394,13 @@ class ScorePlugin : public virtual Plugin {
   virtual bool PreScoreReadsNodes(const PodContext& /*pod*/, const ClusterState&) const {
     return true;
   }
+  // The topology on whose domains alone the pod's score depends; null: on more. PreScore, Score and
+  // NormalizeScore over one node of each domain that has feasible nodes then give that node what
+  // they would give all feasible nodes of its domain.
+  virtual const TopologyDomains* ScoredDomains(const PodContext& /*pod*/,
+                                               const ClusterState&) const {
+    return nullptr;
+  }
   // For many feasible nodes. Not const, because randomised policies draw. An error of upstream's
   // Score is PreScore's here.
   virtual void Score(const PodContext& pod, const ClusterState& cluster,

@@ -383,6 +383,14 @@ StepResult PodTopologySpread::PreScore(const PodContext& pod, const ClusterState
   return result;
 }
 
+// Host names are counted by node.
+const TopologyDomains* PodTopologySpread::ScoredDomains(const PodContext& pod,
+                                                        const ClusterState& cluster) const {
+  const Plan& plan = PlanOf(pod, cluster);
+  if (!plan.soft_error.empty() || plan.soft.size() != 1 || plan.soft[0].of_hosts) return nullptr;
+  return &plan.soft[0].counts->topology();
+}
+
 // The distinct values of the key on nodes that are not ignored. A missing label counts as an empty
 // one.
 size_t PodTopologySpread::CountValues(const Constraint& constraint,

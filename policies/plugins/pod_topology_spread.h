@@ -63,6 +63,8 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
   bool PreScoreReadsNodes(const PodContext& pod, const ClusterState& cluster) const override {
     return !PlanOf(pod, cluster).soft.empty();
   }
+  const TopologyDomains* ScoredDomains(const PodContext& pod,
+                                       const ClusterState& cluster) const override;
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
   void NormalizeScore(absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) const override;

@@ -3,8 +3,6 @@
 #include <bit>
 #include <utility>
 
-#include "absl/types/span.h"
-
 namespace drasim {
 
 const DomainBlocks::Topology& DomainBlocks::TopologyOf(const TopologyDomains& domains) {
@@ -84,6 +82,11 @@ bool DomainBlocks::Add(const DomainLimit& limit) {
   const bool keeps = std::popcount(passing) < std::popcount(rejected);
   limits_.push_back({words, domains, keeps ? passing : rejected, keeps});
   return true;
+}
+
+absl::Span<const uint64_t> DomainBlocks::WordsOf(const TopologyDomains& domains) {
+  if (domains.size() > kFewDomains) return {};
+  return TopologyOf(domains).bits;
 }
 
 uint64_t DomainBlocks::Passing(size_t block) const {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/pod_counts.h"
 #include "policies/framework/plugin.h"
@@ -38,6 +39,10 @@ class DomainBlocks {
   void KeepFirst(size_t count) { limits_.resize(count); }
   // The nodes of a block that pass all limits. O(limits).
   uint64_t Passing(size_t block) const;
+
+  // The nodes of each domain: domains.size() words for each block. Empty where domains are many.
+  // Valid until nodes come, leave or change. O(1); O(nodes) after that.
+  absl::Span<const uint64_t> WordsOf(const TopologyDomains& domains);
 
  private:
   static constexpr size_t kFewDomains = 64;

@@ -155,6 +155,7 @@ struct KubeCycle::Attempt {
     rejected_by_extenders = 0;
     parts.clear();
     in_parts = 0;
+    domain_scores.plugin = nullptr;
     skipped_scores = 0;
   }
 
@@ -210,6 +211,18 @@ struct KubeCycle::Attempt {
   };
   std::vector<BlockPart> parts;
   size_t in_parts = 0;  // how many
+  // A score that depends on the topology domain alone: asked for one feasible node of each domain.
+  struct DomainScores {
+    ScorePlugin* plugin = nullptr;
+    uint64_t places = 0;               // in the profile
+    absl::Span<const uint64_t> words;  // DomainBlocks::WordsOf
+    size_t per_block = 0;
+    std::vector<NodeId> nodes;
+    std::vector<uint32_t> domains;  // beside `nodes`
+    std::vector<int64_t> sums;      // beside `nodes`: weighted
+    std::vector<int64_t> scores;
+  };
+  DomainScores domain_scores;
   std::vector<DomainLimit> limits;
 
   std::vector<NodeId> found;  // never shrinks
@@ -703,12 +716,47 @@ void KubeCycle::AddExtenderScores(Attempt* a) {
 
 // --- Score ---
 
+// Prepares the score of one plugin by topology domain. False: it needs the feasible nodes.
+bool KubeCycle::ListDomains(Attempt* a, size_t pre_score) {
+  Attempt::DomainScores& out = a->domain_scores;
+  if (a->in_parts == 0 || out.plugin != nullptr || options_.ties != KubeCycleOptions::Ties::kFirst)
+    return false;
+  ScorePlugin* const plugin = a->profile->pre_scores()[pre_score];
+  const TopologyDomains* const topology = plugin->ScoredDomains(*a->pod, *cluster_);
+  if (topology == nullptr) return false;
+  out.words = domain_blocks_.WordsOf(*topology);
+  if (out.words.empty()) return false;
+  out.plugin = plugin;
+  out.places = a->state->scores_of_pre[pre_score];
+  out.per_block = topology->size();
+  out.nodes.clear();
+  out.domains.clear();
+  for (uint32_t domain = 0; domain < out.per_block; ++domain) {
+    for (const Attempt::BlockPart& part : a->parts) {
+      const uint64_t nodes = part.nodes & out.words[part.block * out.per_block + domain];
+      if (nodes == 0) continue;
+      const auto at = static_cast<size_t>(std::countr_zero(nodes));
+      out.nodes.push_back(a->nodes[part.block * kBlock + at]);
+      out.domains.push_back(domain);
+      break;
+    }
+  }
+  return true;
+}
+
 // False: a plugin failed.
 bool KubeCycle::RunPreScores(Attempt* a) {
   const std::vector<ScorePlugin*>& plugins = a->profile->pre_scores();
   for (size_t i = 0; i < plugins.size(); ++i) {
-    if (plugins[i]->PreScoreReadsNodes(*a->pod, *cluster_)) ListParts(a);
-    const StepResult step = plugins[i]->PreScore(*a->pod, *cluster_, a->feasible);
+    const std::vector<NodeId>* nodes = &a->feasible;
+    if (plugins[i]->PreScoreReadsNodes(*a->pod, *cluster_)) {
+      if (ListDomains(a, i)) {
+        nodes = &a->domain_scores.nodes;
+      } else {
+        ListParts(a);
+      }
+    }
+    const StepResult step = plugins[i]->PreScore(*a->pod, *cluster_, *nodes);
     if (step.code == StepCode::kSuccess) continue;
     if (step.code != StepCode::kSkip) {
       a->result.outcome = AttemptResult::Outcome::kError;
@@ -733,7 +781,25 @@ uint64_t KubeCycle::ExpectScores(Attempt* a) const {
   return normalised;
 }
 
-// Chooses where the remembered sums decide. False: the scores must be added, node by node.
+// The weighted scores of ListDomains' plugin.
+void KubeCycle::ScoreDomains(Attempt* a, uint64_t normalised) const {
+  Attempt::DomainScores& out = a->domain_scores;
+  out.sums.assign(out.nodes.size(), 0);
+  out.scores.resize(out.nodes.size());
+  const uint64_t asked = out.places & ~a->skipped_scores;
+  for (uint64_t left = asked; left != 0; left &= left - 1) {
+    const auto p = static_cast<size_t>(std::countr_zero(left));
+    out.plugin->Score(*a->pod, *cluster_, out.nodes, absl::MakeSpan(out.scores));
+    if ((normalised >> p & 1) != 0) {
+      out.plugin->NormalizeScore(out.nodes, absl::MakeSpan(out.scores));
+    }
+    const int64_t weight = a->profile->scores()[p].weight;
+    for (size_t i = 0; i < out.sums.size(); ++i) out.sums[i] += out.scores[i] * weight;
+  }
+}
+
+// Chooses where the remembered sums and scores by domain decide. False: the scores must be added,
+// node by node.
 bool KubeCycle::PickByBlocks(Attempt* a) const {
   if (options_.ties != KubeCycleOptions::Ties::kFirst) return false;
   VerdictCache& cache = a->state->cache;
@@ -752,25 +818,46 @@ bool KubeCycle::PickByBlocks(Attempt* a) const {
       ~a->skipped_scores & ((normalised & column.mixed_scores) | ~cache.remembered_scores());
   const std::vector<Profile::ScoreEntry>& entries = a->profile->scores();
   left &= ~uint64_t{0} >> (64 - entries.size());
+  Attempt::DomainScores& by_domain = a->domain_scores;
+  if (by_domain.plugin != nullptr) left &= ~by_domain.places;
   for (; left != 0; left &= left - 1) {
     const auto p = static_cast<size_t>(std::countr_zero(left));
     const bool remembered = (cache.remembered_scores() >> p & 1) != 0;
     if (remembered || !entries[p].plugin->ScoresAlike(*a->pod, *cluster_)) return false;
   }
   VerdictCache::Column::Best best;
-  for (const Attempt::BlockPart& part : a->parts) {
-    // No node of the block is better than its best one, which most parts contain.
-    const VerdictCache::Column::Best of_block = cache.BestOf(part.block, &column);
-    if (!IsBetter(of_block, best)) continue;
-    const NodeId* const nodes = a->nodes.data() + part.block * kBlock;
-    if (part.nodes == column.fits[part.block]) {
+  // Of the `members` among a part, all of which get `added` beside their sums. `of_block` is the
+  // best node of the block: none is better, and most parts contain it.
+  const auto consider = [&](const Attempt::BlockPart& part, uint64_t members, int64_t added,
+                            VerdictCache::Column::Best of_block) {
+    of_block.sum += added;
+    if (!IsBetter(of_block, best)) return;
+    if (members == column.fits[part.block]) {
       best = of_block;
-      continue;
+      return;
     }
-    for (uint64_t rest = part.nodes; rest != 0; rest &= rest - 1) {
+    const NodeId* const nodes = a->nodes.data() + part.block * kBlock;
+    for (uint64_t rest = members; rest != 0; rest &= rest - 1) {
       const NodeId node = nodes[std::countr_zero(rest)];
-      const VerdictCache::Column::Best own = {column.sum[node.value()], node};
+      const VerdictCache::Column::Best own = {column.sum[node.value()] + added, node};
       if (IsBetter(own, best)) best = own;
+    }
+  };
+  if (by_domain.plugin == nullptr) {
+    for (const Attempt::BlockPart& part : a->parts) {
+      consider(part, part.nodes, 0, cache.BestOf(part.block, &column));
+    }
+  } else {
+    ScoreDomains(a, normalised);
+    const int64_t most = *std::max_element(by_domain.sums.begin(), by_domain.sums.end());
+    for (const Attempt::BlockPart& part : a->parts) {
+      const VerdictCache::Column::Best of_block = cache.BestOf(part.block, &column);
+      if (!IsBetter({of_block.sum + most, of_block.node}, best)) continue;
+      const uint64_t* const words = by_domain.words.data() + part.block * by_domain.per_block;
+      for (size_t i = 0; i < by_domain.sums.size(); ++i) {
+        const uint64_t members = part.nodes & words[by_domain.domains[i]];
+        if (members != 0) consider(part, members, by_domain.sums[i], of_block);
+      }
     }
   }
   a->result.node = best.node;
@@ -920,6 +1007,10 @@ bool KubeCycle::PickNode(Attempt* a) {
       return true;
     }
     ListParts(a);
+    // Prepared for some nodes so far.
+    if (ScorePlugin* const plugin = a->domain_scores.plugin; plugin != nullptr) {
+      plugin->PreScore(*a->pod, *cluster_, a->feasible);
+    }
     if (a->detail != nullptr) {
       ExplainScores(a);
     } else if (scores) {

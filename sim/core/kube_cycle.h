@@ -173,6 +173,8 @@ class KubeCycle {
   bool GoesByBlocks(const Attempt& a) const;
   bool SearchBlocks(Attempt* a);
   uint64_t JudgeBlock(const Attempt& a, size_t block, uint64_t fits, uint64_t filters) const;
+  bool ListDomains(Attempt* a, size_t pre_score);
+  void ScoreDomains(Attempt* a, uint64_t normalised) const;
   bool PickByBlocks(Attempt* a) const;
   static void ListParts(Attempt* a);
   void Search(Attempt* a);

@@ -1,6 +1,7 @@
 // What an attempt costs hardly grows with the cluster.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <limits>
 #include <utility>
@@ -19,23 +20,35 @@
 namespace drasim {
 namespace {
 
+enum class CostKind : uint8_t { kPlain, kSpread, kSoftSpread, kAntiAffinity };
+
 // CPU seconds of 300 pods that come, are placed, and leave; the least of several rounds, because
 // other processes only ever add to it.
-double LeastSecondsOfPods(size_t nodes, bool spread) {
+double LeastSecondsOfPods(size_t nodes, CostKind kind) {
   ClusterBuilder builder;
   for (size_t i = 0; i < nodes; ++i) {
     NodeSpec node = TestNode(absl::StrCat("n", i), 32000, 0);
-    node.labels = {{"topology.kubernetes.io/zone", absl::StrCat("z", i % 3)}};
+    node.labels = {{"kubernetes.io/hostname", node.name},
+                   {"topology.kubernetes.io/zone", absl::StrCat("z", i % 3)}};
     builder.AddNode(node);
   }
   PodShape pod = TestShape(500, 0);
   pod.identity.ns = "default";
   pod.identity.labels = {{"app", "web"}};
-  if (spread) {
+  LabelSelector web;
+  web.given = true;
+  web.requirements = {{"app", SelectorOperator::kIn, {"web"}}};
+  if (kind == CostKind::kAntiAffinity) {
+    AffinityTerm term;
+    term.topology_key = "kubernetes.io/hostname";
+    term.selector = web;
+    term.namespaces = {"default"};
+    pod.topology.anti_affinity = {std::move(term)};
+  } else if (kind != CostKind::kPlain) {
     SpreadConstraint constraint;
     constraint.topology_key = "topology.kubernetes.io/zone";
-    constraint.selector.given = true;
-    constraint.selector.requirements = {{"app", SelectorOperator::kIn, {"web"}}};
+    constraint.hard = kind == CostKind::kSpread;
+    constraint.selector = web;
     pod.topology.spread = {std::move(constraint)};
   }
   const ShapeId shape = builder.AddShape(pod);
@@ -66,12 +79,14 @@ double LeastSecondsOfPods(size_t nodes, bool spread) {
 }
 
 // A search ends after 420 nodes of 1,000, and after 2,500 of 50,000.
-TEST(AttemptCostTest, IsSimilarInSmallAndLargeClusters) {
-  for (const bool spread : {false, true}) {
-    EXPECT_LT(LeastSecondsOfPods(50000, spread), 3 * LeastSecondsOfPods(1000, spread))
-        << (spread ? "pods spread over zones" : "plain pods");
-  }
+void ExpectSimilarCost(CostKind kind) {
+  EXPECT_LT(LeastSecondsOfPods(50000, kind), 3 * LeastSecondsOfPods(1000, kind));
 }
+
+TEST(AttemptCostTest, OfPlainPods) { ExpectSimilarCost(CostKind::kPlain); }
+TEST(AttemptCostTest, OfPodsThatMustSpread) { ExpectSimilarCost(CostKind::kSpread); }
+TEST(AttemptCostTest, OfPodsThatShouldSpread) { ExpectSimilarCost(CostKind::kSoftSpread); }
+TEST(AttemptCostTest, OfPodsThatKeepApart) { ExpectSimilarCost(CostKind::kAntiAffinity); }
 
 }  // namespace
 }  // namespace drasim

@@ -31,7 +31,7 @@ LabelSelector SelectsApp(const std::string& app) {
 }
 
 // Kinds of pods: plain, spread over zones or hosts, away from their like on a host or in a zone,
-// and those that would like to be apart.
+// and those that would like to be apart, in zones or in zones and on hosts.
 PodShape ShapeOfKind(uint64_t kind, int64_t cpu_milli) {
   PodShape shape = TestShape(cpu_milli, 0);
   const std::string app = absl::StrCat("app-", kind);
@@ -49,34 +49,37 @@ PodShape ShapeOfKind(uint64_t kind, int64_t cpu_milli) {
     term.selector = SelectsApp(app);
     term.namespaces = {"default"};
     shape.topology.anti_affinity = {term};
-  } else if (kind == 5) {
+  } else if (kind == 5 || kind == 6) {
     SpreadConstraint constraint;
     constraint.topology_key = kZoneLabel;
     constraint.hard = false;
     constraint.selector = SelectsApp(app);
     shape.topology.spread = {constraint};
+    constraint.topology_key = kHostLabel;
+    if (kind == 6) shape.topology.spread.push_back(constraint);
   }
   return shape;
 }
 
-NodeSpec RandomZoneNode(size_t i, Random& random) {
+// With taints, sums of remembered scores alone decide nothing.
+NodeSpec RandomZoneNode(size_t i, bool taints, Random& random) {
   NodeSpec node =
       TestNode(absl::StrCat("n", i), static_cast<int64_t>(4000 * (1 + random.Below(4))), 0);
   node.labels = {{kHostLabel, node.name}};
   if (random.Below(10) != 0) {
     node.labels.emplace_back(kZoneLabel, absl::StrCat("z", random.Below(4)));
   }
-  if (random.Below(10) == 0) node.taints = {{"dedicated", "", "PreferNoSchedule"}};
+  if (taints && random.Below(10) == 0) node.taints = {{"dedicated", "", "PreferNoSchedule"}};
   return node;
 }
 
-void CompareSearches(uint64_t seed, KubeCycleOptions::Ties ties) {
+void CompareSearches(uint64_t seed, KubeCycleOptions::Ties ties, bool taints) {
   Random random(seed, "block search");
   ClusterBuilder builder;
   ClusterState& cluster = builder.cluster();
-  for (size_t i = 0; i < 200; ++i) builder.AddNode(RandomZoneNode(i, random));
+  for (size_t i = 0; i < 200; ++i) builder.AddNode(RandomZoneNode(i, taints, random));
   std::vector<ShapeId> shapes;
-  for (uint64_t kind = 0; kind < 6; ++kind) {
+  for (uint64_t kind = 0; kind < 7; ++kind) {
     for (const int64_t cpu_milli : {250, 1000}) {
       shapes.push_back(builder.AddShape(ShapeOfKind(kind, cpu_milli)));
     }
@@ -121,7 +124,7 @@ void CompareSearches(uint64_t seed, KubeCycleOptions::Ties ties) {
     if (random.Below(40) != 0) continue;
     const NodeId node(random.Below(cluster.node_count()));
     if (random.Below(3) == 0) {
-      builder.AddNode(RandomZoneNode(cluster.node_count(), random));
+      builder.AddNode(RandomZoneNode(cluster.node_count(), taints, random));
     } else if (cluster.pods_on(node).empty()) {
       cluster.SetAvailable(node, !cluster.node(node).available);
     } else {
@@ -134,10 +137,11 @@ void CompareSearches(uint64_t seed, KubeCycleOptions::Ties ties) {
 TEST(BlockSearchTest, DecidesAsTheSearchNodeByNode) {
   for (uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
-    ASSERT_NO_FATAL_FAILURE(CompareSearches(seed, KubeCycleOptions::Ties::kFirst));
+    ASSERT_NO_FATAL_FAILURE(
+        CompareSearches(seed, KubeCycleOptions::Ties::kFirst, /*taints=*/seed > 5));
   }
-  ASSERT_NO_FATAL_FAILURE(CompareSearches(9, KubeCycleOptions::Ties::kRandom));
-  ASSERT_NO_FATAL_FAILURE(CompareSearches(10, KubeCycleOptions::Ties::kHeapRoot));
+  ASSERT_NO_FATAL_FAILURE(CompareSearches(9, KubeCycleOptions::Ties::kRandom, false));
+  ASSERT_NO_FATAL_FAILURE(CompareSearches(10, KubeCycleOptions::Ties::kHeapRoot, false));
 }
 
 }  // namespace
