@@ -5,6 +5,10 @@
 // some of the values removes their words. A label with many, such as the host name, can be told
 // where the limit is 0: the places whose domain has pods are kept, and follow
 // DomainCounts::crossing().
+//
+// What is kept between attempts holds while ClusterState::nodes_version() stays, which counts every
+// change of a node's availability, labels or place in the order; pods change only the places whose
+// domain has pods. Limits are computed in each attempt.
 #ifndef DRASIM_SIM_CORE_DOMAIN_BLOCKS_H_
 #define DRASIM_SIM_CORE_DOMAIN_BLOCKS_H_
 

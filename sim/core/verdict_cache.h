@@ -41,7 +41,9 @@ class VerdictCache {
     std::vector<int64_t> first_raw;  // by score plugin: the first answer
 
     // The same by block of 64 places in ClusterState::node_order(): what searches by block read.
-    // Bit i of a word is place i of the block. Kept only by a cache that remembers.
+    // Bit i of a word is place i of the block. Kept only by a cache that remembers. Each entry
+    // changes with the node's own above; all are made anew when ClusterState::nodes_version()
+    // says that places may have changed.
     static constexpr size_t kBlock = 64;
     struct Best {
       int64_t sum = kNoScore;
