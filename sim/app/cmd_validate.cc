@@ -99,7 +99,7 @@ absl::Status ValidateCommand(const ParsedFlags& flags) {
   if (flags.positional().empty())
     return absl::InvalidArgumentError("validate needs at least one file");
   ValidFiles valid(FormatOf(flags));
-  // Every file is looked at; the error has what is wrong with each of them.
+  // Checks every file; the error lists the problems of each of them.
   absl::Status all;
   for (const std::string& path : flags.positional()) {
     const absl::Status s = ValidateOne(path, &valid);

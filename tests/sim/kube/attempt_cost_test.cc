@@ -1,4 +1,4 @@
-// What an attempt costs hardly grows with the cluster.
+// The cost of an attempt hardly grows with the cluster.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
