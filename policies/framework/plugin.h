@@ -234,9 +234,9 @@ class FilterPlugin : public virtual RequeuePlugin {
   // did not skip).
   virtual void Filter(const PodContext& pod, const ClusterState& cluster,
                       absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const = 0;
-  // The same in other words, for searches that look at many nodes at once: a node passes if it
-  // passes all limits, which are added to the list. False: only Filter knows. Called where Filter
-  // would be, by plugins of Reach::kCluster alone.
+  // Filter's verdicts as limits, for searches that look at many nodes at once: a node passes Filter
+  // exactly if it passes all limits that this appends. False if limits cannot express them. Called
+  // in place of Filter, for plugins of Reach::kCluster only.
   virtual bool ListLimits(std::vector<DomainLimit>* /*limits*/) const { return false; }
   // Whether a node rejected for reason `local` (1-based) could take the pod after other pods have
   // left it: kube-scheduler's Unschedulable rather than UnschedulableAndUnresolvable.
@@ -390,13 +390,13 @@ class ScorePlugin : public virtual Plugin {
                               absl::Span<const NodeId> /*feasible*/) {
     return {};
   }
-  // False: PreScore does not look at the feasible nodes, and may be called without them.
+  // False if PreScore ignores `feasible`; a search may then pass an empty list.
   virtual bool PreScoreReadsNodes(const PodContext& /*pod*/, const ClusterState&) const {
     return true;
   }
-  // The topology on whose domains alone the pod's score depends; null: on more. PreScore, Score and
-  // NormalizeScore over one node of each domain that has feasible nodes then give that node what
-  // they would give all feasible nodes of its domain.
+  // The topology whose domains alone determine the pod's score; null if other properties of a node
+  // count. Contract: PreScore, Score and NormalizeScore over one node of each domain with feasible
+  // nodes give this node the score that each feasible node of its domain gets over all of them.
   virtual const TopologyDomains* ScoredDomains(const PodContext& /*pod*/,
                                                const ClusterState&) const {
     return nullptr;
