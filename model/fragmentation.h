@@ -77,8 +77,8 @@ class FragmentationModel {
   // artifact's order, because the last bit decides FGD's scores. O(typical pods + devices).
   double Amount(const GpuNodeView& node) const;
 
-  // The number of different CPU requests of typical pods that so much idle CPU satisfies: the
-  // measure's only use of it. O(log typical pods).
+  // The number of different CPU requests of typical pods that this idle CPU satisfies. The amount
+  // depends on idle CPU only through this number. O(log typical pods).
   uint32_t CpuRank(int64_t cpu_milli_idle) const;
 
   // Adds sign * (idle milli by case and typical pod) of the node to `totals`, laid out

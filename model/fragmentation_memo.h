@@ -1,6 +1,8 @@
-// FragmentationMemo: FragmentationModel::Amount with a memory. A scheduler that weighs placements
-// asks about few states many times: of nodes that are alike, and of a node as it is and as it would
-// be.
+// FragmentationMemo: FragmentationModel::Amount with a memory. A scheduler that compares placements
+// asks about the same few states many times, because nodes are alike and pods come and go.
+//
+// Cache contract: an entry depends only on its key and on the model, which is immutable, so nothing
+// is ever invalidated; a later state replaces an earlier one in the same slot. 512 KiB once used.
 #ifndef DRASIM_MODEL_FRAGMENTATION_MEMO_H_
 #define DRASIM_MODEL_FRAGMENTATION_MEMO_H_
 
@@ -26,8 +28,8 @@ class FragmentationMemo {
   static constexpr size_t kMostDevices = 8;
   static constexpr size_t kEntryBits = 14;
 
-  // What the amount depends on. `rest` holds the GPU model and, in place of the idle CPU, how many
-  // different CPU requests of typical pods it satisfies.
+  // All that the amount depends on, and the amount. `rest` holds the GPU model and, instead of the
+  // idle CPU, the number of different CPU requests of typical pods that it satisfies.
   struct Entry {
     std::array<uint64_t, 2> devices;
     uint64_t rest = ~uint64_t{0};
@@ -35,7 +37,7 @@ class FragmentationMemo {
   };
 
   const FragmentationModel* model_;
-  std::vector<Entry> entries_;  // empty until the first use; a later state takes an earlier's place
+  std::vector<Entry> entries_;  // empty until the first use
 };
 
 }  // namespace drasim

@@ -18,7 +18,7 @@ std::string DoubleText(double value);
 double RoundDecimals(double value, int decimals);
 
 // Writes the text that AppendDouble makes of RoundDecimals(value, decimals) to `to`, which has room
-// for kMostDoubleChars, and returns its end. Several times faster for numbers of ordinary size.
+// for kMostDoubleChars, and returns the end. Several times faster for numbers of ordinary size.
 inline constexpr size_t kMostDoubleChars = 32;
 char* WriteRounded(double value, int decimals, char* to);
 

@@ -102,8 +102,8 @@ class DomainCounts {
   int32_t least() const { return known_ > 0 ? static_cast<int32_t>(least_) : 0; }
   // Over all domains but 0.
   int64_t total() const { return total_; }
-  // The number of times so far that a sum rose above 0 or fell back to it, or below. Of which
-  // domain is known for those from first_crossing() on.
+  // A log for caches: how often a sum has become positive or ceased to be, over all domains. The
+  // domain of each such crossing is kept from first_crossing() on.
   uint64_t crossings() const { return first_crossing_ + crossed_.size(); }
   uint64_t first_crossing() const { return first_crossing_; }
   uint32_t crossing(uint64_t k) const { return crossed_[k - first_crossing_]; }

@@ -234,9 +234,9 @@ class FilterPlugin : public virtual RequeuePlugin {
   // did not skip).
   virtual void Filter(const PodContext& pod, const ClusterState& cluster,
                       absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const = 0;
-  // The verdict as limits on topology domains, for searches that judge many nodes at once: a node
-  // passes if it passes all limits, which are added to the list. False: only Filter can tell.
-  // Called in place of Filter, for plugins of Reach::kCluster only.
+  // Filter's verdicts as limits, for searches that look at many nodes at once: a node passes Filter
+  // exactly if it passes all limits that this appends. False if limits cannot express them. Called
+  // in place of Filter, for plugins of Reach::kCluster only.
   virtual bool ListLimits(std::vector<DomainLimit>* /*limits*/) const { return false; }
   // Upstream's error of Filter in a profile that runs it without the plugin's PreFilter; empty: it
   // needs none. Filter is not called there.
@@ -393,13 +393,13 @@ class ScorePlugin : public virtual Plugin {
                               absl::Span<const NodeId> /*feasible*/) {
     return {};
   }
-  // False: PreScore does not read the feasible nodes, and may be called without them.
+  // False if PreScore ignores `feasible`; a search may then pass an empty list.
   virtual bool PreScoreReadsNodes(const PodContext& /*pod*/, const ClusterState&) const {
     return true;
   }
-  // The topology on whose domains alone the pod's score depends; null: on more. PreScore, Score and
-  // NormalizeScore over one node of each domain that has feasible nodes then give that node what
-  // they would give all feasible nodes of its domain.
+  // The topology whose domains alone determine the pod's score; null if other properties of a node
+  // count. Contract: PreScore, Score and NormalizeScore over one node of each domain with feasible
+  // nodes give this node the score that each feasible node of its domain gets over all of them.
   virtual const TopologyDomains* ScoredDomains(const PodContext& /*pod*/,
                                                const ClusterState&) const {
     return nullptr;

@@ -2,13 +2,12 @@
 // places in ClusterState::node_order(); bit i of a word is place i of its block.
 //
 // A label with few values, such as a zone, has a word per block and value: a limit that rejects
-// some of the values removes their words. A label with many, such as the host name, can be told
-// where the limit is 0: the places whose domain has pods are kept, and follow
-// DomainCounts::crossing().
+// some of the values removes their words. For a label with many values, such as the host name, only
+// the limit 0 can be expressed: by the places whose domain has pods.
 //
-// What is kept between attempts holds while ClusterState::nodes_version() stays, which counts every
-// change of a node's availability, labels or place in the order; pods change only the places whose
-// domain has pods. Limits are computed in each attempt.
+// Cache contract: words of topologies are valid for one ClusterState::nodes_version(), which counts
+// every change of a node's availability, labels or place in the order. Places whose domain has pods
+// are also brought up to date by DomainCounts::crossing(). Limits are computed in each attempt.
 #ifndef DRASIM_SIM_CORE_DOMAIN_BLOCKS_H_
 #define DRASIM_SIM_CORE_DOMAIN_BLOCKS_H_
 
@@ -32,11 +31,10 @@ class DomainBlocks {
   // `cluster` must outlive it.
   explicit DomainBlocks(const ClusterState* cluster) : cluster_(cluster) {}
 
-  // Drops all limits. Before the limits of each attempt.
+  // Drops all limits. To be called at the start of each attempt.
   void Begin() { limits_.clear(); }
-  // Adds a limit, as the counts are now. False if it cannot be told by blocks: another word for it
-  // has to be found. O(domains) with few of them, else O(their changes since the last call); after
-  // nodes came or left, O(nodes).
+  // Adds a limit, evaluated with the present counts. False if blocks cannot express it. O(domains)
+  // with few of them, else O(their changes since the last call); O(nodes) after nodes have changed.
   bool Add(const DomainLimit& limit);
   size_t limits() const { return limits_.size(); }
   // Drops those after the first `count`.
@@ -66,7 +64,7 @@ class DomainBlocks {
     uint64_t cursor = 0;  // of DomainCounts::crossings()
     std::vector<uint64_t> bits;
   };
-  // Words to be removed, or, with `keeps`, to be kept.
+  // Words whose nodes are rejected, or, with `keeps`, the only ones that pass.
   struct Limit {
     const uint64_t* words;
     size_t per_block;

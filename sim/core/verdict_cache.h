@@ -40,10 +40,9 @@ class VerdictCache {
     uint64_t known_scores = 0;       // plugins of `raw` that have been asked
     std::vector<int64_t> first_raw;  // by score plugin: the first answer
 
-    // The same by block of 64 places in ClusterState::node_order(): what searches by block read.
-    // Bit i of a word is place i of the block. Kept only by a cache that remembers. Each entry
-    // changes with the node's own above; all are made anew when ClusterState::nodes_version()
-    // says that places may have changed.
+    // Copies of the above for searches by blocks of 64 places in ClusterState::node_order(); bit i
+    // of a word is place i of the block. Only a cache that remembers has them. They change together
+    // with the entries by node, and are rebuilt when ClusterState::nodes_version() has changed.
     static constexpr size_t kBlock = 64;
     struct Best {
       int64_t sum = kNoScore;
@@ -52,7 +51,7 @@ class VerdictCache {
     std::vector<uint64_t> fits;      // verdict is kFits
     std::vector<uint64_t> unknown;   // verdict is kUnknown
     std::vector<uint64_t> unscored;  // sum is kNoScore
-    std::vector<Best> best;          // of `fits`, as BestOf said; node invalid: to be found again
+    std::vector<Best> best;          // BestOf's answers; stale where the node is invalid
     uint64_t order = 0;              // number of the node order that the blocks follow
 
     uint64_t cursor = 0;  // change_count() up to which it is fresh

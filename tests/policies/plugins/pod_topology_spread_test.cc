@@ -237,10 +237,10 @@ TEST(PodTopologySpreadTest, ListedDefaultsMayBeHard) {
 
 // One node of each domain gets what all nodes of the domain get among all feasible ones.
 TEST(PodTopologySpreadTest, DomainsAreScoredAsTheirNodes) {
-  PodTopologySpread plugin{PodTopologySpreadArgs()};
   for (uint64_t seed = 0; seed < SoakSeeds(30); ++seed) {
     Random random(seed, "spread domains");
     SpreadRig rig;
+    PodTopologySpread plugin{PodTopologySpreadArgs()};
     for (int n = 0; n < 20; ++n) {
       Labels labels = {{kHost, absl::StrCat("h", n)}};
       const uint64_t zone = random.Below(6);
