@@ -21,15 +21,19 @@
 #include "sim/app/commands.h"
 #include "sim/app/exit_codes.h"
 #include "sim/app/format_flag.h"
+#include "sim/app/report_flag.h"
 #include "sim/bench/bench_compare.h"
+#include "sim/bench/bench_outputs.h"
 #include "sim/bench/bench_run.h"
 #include "sim/bench/suite.h"
 #include "sim/compare/cell.h"
+#include "sim/outputs/result_formats.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/data_table.h"
 #include "sim/record/folder_lock.h"
 #include "sim/run/input_files.h"
 #include "sim/run/run_outputs.h"
+#include "traces/byte_source.h"
 
 namespace drasim {
 namespace {
@@ -69,6 +73,22 @@ void PrintProblems(const char* what, const std::vector<bench::CellProblem>& prob
     std::fprintf(stderr, "drasim: %s: %s: %s\n", what, problem.id.Name().c_str(),
                  problem.what.c_str());
   }
+}
+
+constexpr ResultPart kRunParts[] = {ResultPart::kText, ResultPart::kChecks, ResultPart::kFigures,
+                                    ResultPart::kTimes};
+constexpr ResultPart kCompareParts[] = {ResultPart::kText, ResultPart::kChecks,
+                                        ResultPart::kFigures};
+
+// The results in `dir` for other tools.
+absl::Status ReportRun(const std::vector<ReportRequest>& reports, const std::string& suite_path,
+                       const std::string& dir, const bench::BenchRunSummary& summary) {
+  if (reports.empty()) return absl::OkStatus();
+  constexpr size_t kMaxCostsBytes = 64u << 20;
+  ASSIGN_OR_RETURN(const bench::BenchResults results, bench::ReadBenchResults(dir));
+  ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(dir + "/costs.csv"));
+  ASSIGN_OR_RETURN(const std::string costs, ReadAll(*source, kMaxCostsBytes));
+  return WriteReports(reports, bench::BenchRunResults(results, summary, costs, suite_path));
 }
 
 // --- compare ---
@@ -186,6 +206,8 @@ absl::Status BenchRunCommand(const ParsedFlags& flags) {
   RETURN_IF_ERROR(CheckArguments(flags, {"a suite's file"}));
   const std::string dir = flags.GetOr("out", "");
   if (dir.empty()) return absl::InvalidArgumentError("bench run needs --out DIR");
+  ASSIGN_OR_RETURN(const std::vector<ReportRequest> reports,
+                   ReportsOf(flags, "bench run", kRunParts));
   ASSIGN_OR_RETURN(const bench::Suite suite, bench::ReadSuite(flags.positional()[0]));
   ASSIGN_OR_RETURN(const bench::Scope scope, ScopeOf(flags));
   bench::BenchRunOptions options;
@@ -213,6 +235,7 @@ absl::Status BenchRunCommand(const ParsedFlags& flags) {
     done.Int(static_cast<int64_t>(summary.missing.size()));
     std::fputs(DocumentOf("bench-run", done, format).c_str(), stdout);
   }
+  RETURN_IF_ERROR(ReportRun(reports, flags.positional()[0], dir, summary));
   if (!summary.failed.empty()) return QuietFailure();
   const bool nothing = summary.cells == 0;
   return nothing || !summary.missing.empty() ? QuietFailure(kExitMissing) : absl::OkStatus();
@@ -220,6 +243,8 @@ absl::Status BenchRunCommand(const ParsedFlags& flags) {
 
 absl::Status BenchCompareCommand(const ParsedFlags& flags) {
   RETURN_IF_ERROR(CheckArguments(flags, {"BASE", "HEAD"}));
+  ASSIGN_OR_RETURN(const std::vector<ReportRequest> reports,
+                   ReportsOf(flags, "bench compare", kCompareParts));
   ASSIGN_OR_RETURN(const bench::Scope scope, ScopeOf(flags));
   ASSIGN_OR_RETURN(const bench::BenchResults base, bench::ReadBenchResults(flags.positional()[0]));
   ASSIGN_OR_RETURN(const bench::BenchResults head, bench::ReadBenchResults(flags.positional()[1]));
@@ -230,6 +255,10 @@ absl::Status BenchCompareCommand(const ParsedFlags& flags) {
           ? ComparisonText(comparison)
           : RowsIn("bench-compare", "cells", ComparisonTable(comparison), format);
   std::fputs(text.c_str(), stdout);
+  if (!reports.empty()) {
+    RETURN_IF_ERROR(
+        WriteReports(reports, bench::BenchCompareResults(comparison, base, flags.positional()[0])));
+  }
   return ResultOf(comparison);
 }
 

@@ -1,5 +1,6 @@
 #include "sim/app/commands.h"
 
+#include "sim/app/report_flag.h"
 #include "sim/app/scenario_flags.h"
 
 namespace drasim {
@@ -83,16 +84,24 @@ std::vector<Command> MakeCommands() {
        "(--policies);\n"
        "those of a fill come one a second. Below the table stand the most frequent failures and "
        "the first\n"
-       "decision in which each world parts from the first one.\n",
+       "decision in which each world parts from the first one.\n"
+       "--baseline compares with an earlier compare.json, seed by seed. --fail-if ends with exit "
+       "code 1 if a\n"
+       "difference (new minus old) is such as 'gpu_allocation_percent_end < -0.5' or "
+       "'mean_jct_seconds > 2%'.\n",
        With({{"worlds", "", "A,B,...",
               "worlds by name, such as device-plugin,dra-classic:first-fit"},
              queues,
              policies,
              {"seeds", "", "SEEDS", "such as 42..51 (default: the scenario's seed)"},
+             {"baseline", "", "OLD.json", "compare.json of an earlier comparison"},
+             {"fail-if", "", "RULE",
+              "METRIC OPERATOR NUMBER[%] on the difference to the baseline; may be repeated"},
              {"jobs", "", "N", "threads (default: all cores)"},
              out,
              force,
              format,
+             ReportFlag(),
              quiet}),
        CompareCommand},
       {"sweep", "traces x queues x policies x seeds, one merged CSV, resumable",
@@ -106,13 +115,16 @@ std::vector<Command> MakeCommands() {
              out,
              force,
              text_format,
+             ReportFlag(),
              quiet}),
        SweepCommand},
       {"diff",
        "the first record where two ledgers part",
        "LEDGER LEDGER",
-       "Exit code 0 when both tell the same, 1 when they differ.\n",
-       {text_format},
+       "Exit code 0 when both tell the same, 1 when they differ. As JSON, it also simulates both "
+       "runs again\n"
+       "and tells the decisions in which they part: pod, nodes, candidates with scores.\n",
+       {text_format, {"json", "", "", "the same as --format json"}, ReportFlag()},
        DiffCommand},
       {"explain",
        "why a pod does not run, or did not for so long",
@@ -127,6 +139,7 @@ std::vector<Command> MakeCommands() {
         {"brief", "", "", "only how it stands, without its attempts"},
         {"cluster", "", "FILE", "objects of a cluster; may be repeated, - is standard input"},
         text_format,
+        ReportFlag(),
         quiet},
        ExplainCommand},
       {"report",
@@ -147,7 +160,7 @@ std::vector<Command> MakeCommands() {
        "check scenario, mapping and kube-scheduler configuration files",
        "FILE...",
        "",
-       {text_format},
+       {text_format, ReportFlag()},
        ValidateCommand},
       {"cases kube",
        "what kube-scheduler decides in small clusters given as cases",
@@ -244,6 +257,7 @@ std::vector<Command> BenchCommands() {
         {"timeout", "", "SECONDS", "of a cell, which is then killed (default: 600)"},
         {"force", "", "", "write into DIR even if it holds files that are not drasim's"},
         text_format,
+        ReportFlag(),
         {"quiet", "", "", "no progress on standard error"}},
        BenchRunCommand},
       {"bench compare",
@@ -253,7 +267,7 @@ std::vector<Command> BenchCommands() {
        "something is\n"
        "worse, 3 decisions changed and nothing is worse, 4 cells are missing or none was "
        "compared.\n",
-       {tier, filter, text_format},
+       {tier, filter, text_format, ReportFlag()},
        BenchCompareCommand},
       {"bench accept",
        "take results as the new baseline",

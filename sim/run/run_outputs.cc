@@ -32,8 +32,8 @@ constexpr const char* kOwnFiles[] = {
     "timeseries.csv", "pods.csv",       "by_load.csv",  "jobs.csv", "device_events.csv"};
 // Files of compare, sweep and bench, which a run does not remove, and temporary files.
 constexpr const char* kRelatedFiles[] = {
-    "compare.json",      "compare.csv",      "sweep.csv",          "sweep.partial.csv",
-    "cells.csv",         "costs.csv",        "missing.csv",        "bench.yaml",
+    "compare.json",      "compare.csv",      "compare_seeds.csv",  "compare.yaml", "sweep.csv",
+    "sweep.partial.csv", "cells.csv",        "costs.csv",          "missing.csv",  "bench.yaml",
     "bench.partial.csv", kBegunScenarioFile, FolderLock::kFileName};
 
 bool IsOwn(const std::string& name) {
