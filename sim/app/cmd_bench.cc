@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "sim/app/format_flag.h"
 #include "sim/app/report_flag.h"
 #include "sim/bench/bench_compare.h"
+#include "sim/bench/bench_history.h"
 #include "sim/bench/bench_outputs.h"
 #include "sim/bench/bench_run.h"
 #include "sim/bench/suite.h"
@@ -79,6 +81,28 @@ constexpr ResultPart kRunParts[] = {ResultPart::kText, ResultPart::kChecks, Resu
                                     ResultPart::kTimes};
 constexpr ResultPart kCompareParts[] = {ResultPart::kText, ResultPart::kChecks,
                                         ResultPart::kFigures};
+
+// Where --history adds a line, and for which commit; an empty path: nowhere.
+struct HistoryFlags {
+  std::string path;
+  std::string commit;
+};
+
+absl::StatusOr<HistoryFlags> HistoryOf(const ParsedFlags& flags) {
+  HistoryFlags history{flags.GetOr("history", ""), flags.GetOr("commit", "")};
+  for (const char* variable : {"GITHUB_SHA", "CI_COMMIT_SHA"}) {
+    const char* value = std::getenv(variable);
+    if (history.commit.empty() && value != nullptr) history.commit = value;
+  }
+  if (history.path.empty() || !history.commit.empty()) return history;
+  return absl::InvalidArgumentError(
+      "--history needs --commit REV where neither GITHUB_SHA nor CI_COMMIT_SHA is set");
+}
+
+absl::Status AddToHistory(const HistoryFlags& history, const bench::BenchResults& results) {
+  if (history.path.empty()) return absl::OkStatus();
+  return bench::AppendHistory(history.path, bench::HistoryRunOf(results, history.commit));
+}
 
 // The results in `dir` for other tools.
 absl::Status ReportRun(const std::vector<ReportRequest>& reports, const std::string& suite_path,
@@ -208,6 +232,7 @@ absl::Status BenchRunCommand(const ParsedFlags& flags) {
   if (dir.empty()) return absl::InvalidArgumentError("bench run needs --out DIR");
   ASSIGN_OR_RETURN(const std::vector<ReportRequest> reports,
                    ReportsOf(flags, "bench run", kRunParts));
+  ASSIGN_OR_RETURN(const HistoryFlags history, HistoryOf(flags));
   ASSIGN_OR_RETURN(const bench::Suite suite, bench::ReadSuite(flags.positional()[0]));
   ASSIGN_OR_RETURN(const bench::Scope scope, ScopeOf(flags));
   bench::BenchRunOptions options;
@@ -236,6 +261,10 @@ absl::Status BenchRunCommand(const ParsedFlags& flags) {
     std::fputs(DocumentOf("bench-run", done, format).c_str(), stdout);
   }
   RETURN_IF_ERROR(ReportRun(reports, flags.positional()[0], dir, summary));
+  if (!history.path.empty()) {
+    ASSIGN_OR_RETURN(const bench::BenchResults results, bench::ReadBenchResults(dir));
+    RETURN_IF_ERROR(AddToHistory(history, results));
+  }
   if (!summary.failed.empty()) return QuietFailure();
   const bool nothing = summary.cells == 0;
   return nothing || !summary.missing.empty() ? QuietFailure(kExitMissing) : absl::OkStatus();
@@ -245,6 +274,7 @@ absl::Status BenchCompareCommand(const ParsedFlags& flags) {
   RETURN_IF_ERROR(CheckArguments(flags, {"BASE", "HEAD"}));
   ASSIGN_OR_RETURN(const std::vector<ReportRequest> reports,
                    ReportsOf(flags, "bench compare", kCompareParts));
+  ASSIGN_OR_RETURN(const HistoryFlags history, HistoryOf(flags));
   ASSIGN_OR_RETURN(const bench::Scope scope, ScopeOf(flags));
   ASSIGN_OR_RETURN(const bench::BenchResults base, bench::ReadBenchResults(flags.positional()[0]));
   ASSIGN_OR_RETURN(const bench::BenchResults head, bench::ReadBenchResults(flags.positional()[1]));
@@ -259,6 +289,7 @@ absl::Status BenchCompareCommand(const ParsedFlags& flags) {
     RETURN_IF_ERROR(
         WriteReports(reports, bench::BenchCompareResults(comparison, base, flags.positional()[0])));
   }
+  RETURN_IF_ERROR(AddToHistory(history, head));
   return ResultOf(comparison);
 }
 

@@ -240,6 +240,10 @@ std::vector<Command> BenchCommands() {
       "filter", "", "RE",
       "only cells whose ENTRY/QUEUE/POLICY/SEED matches, a POSIX extended regular "
       "expression"};
+  const FlagSpec history{"history", "", "FILE.jsonl",
+                         "add a line with the results to this file, for bench report"};
+  const FlagSpec commit{"commit", "", "REV",
+                        "the commit of that line (default: $GITHUB_SHA or $CI_COMMIT_SHA)"};
   return {
       {"bench run",
        "the cells of a benchmark suite, resumable",
@@ -258,6 +262,8 @@ std::vector<Command> BenchCommands() {
         {"force", "", "", "write into DIR even if it holds files that are not drasim's"},
         text_format,
         ReportFlag(),
+        history,
+        commit,
         {"quiet", "", "", "no progress on standard error"}},
        BenchRunCommand},
       {"bench compare",
@@ -267,7 +273,7 @@ std::vector<Command> BenchCommands() {
        "something is\n"
        "worse, 3 decisions changed and nothing is worse, 4 cells are missing or none was "
        "compared.\n",
-       {tier, filter, text_format, ReportFlag()},
+       {tier, filter, text_format, ReportFlag(), history, commit},
        BenchCompareCommand},
       {"bench accept",
        "take results as the new baseline",
@@ -276,6 +282,38 @@ std::vector<Command> BenchCommands() {
        "accepted.\n",
        {{"reason", "", "TEXT", "why the results changed, one line"}, text_format},
        BenchAcceptCommand},
+      {"bench bisect",
+       "the first commit that changes what a benchmark does",
+       "--good REV [--bad REV] ENTRY [FLAGS]",
+       "Builds commits in worktrees beside the repository and runs the cells of the entry (or of "
+       "ENTRY/QUEUE/\n"
+       "POLICY, or one cell) with `drasim run`. Names the first commit whose fingerprint, counters "
+       "or figures\n"
+       "differ from those of --good, and the decision. Commits that do not build are skipped. Exit "
+       "codes: 0\n"
+       "nothing differs, 1 a commit was found.\n",
+       {{"good", "", "REV", "a commit before the change"},
+        {"bad", "", "REV", "a commit with the change (default: HEAD)"},
+        {"suite", "", "SUITE.yaml", "the suite (default: bench/suite/core.yaml)"},
+        {"figures", "", "A,B,...",
+         "only figures whose names begin so: fingerprint, steps, jobs.jct_seconds, ... (default: "
+         "all)"},
+        {"all", "", "", "every commit that changes something, not only the first"},
+        {"build", "", "CMD", "how to build a worktree (default: cmake, the preset release)"},
+        {"program", "", "PATH", "what that leaves (default: build/release/bin/drasim)"},
+        text_format,
+        {"quiet", "", "", "no progress on standard error"}},
+       BenchBisectCommand},
+      {"bench report",
+       "the history of a suite as one HTML page",
+       "--history FILE.jsonl --html FILE [FLAGS]",
+       "Trend lines of every figure that changed, with the commits at which it did. The page needs "
+       "no network.\n",
+       {{"history", "", "FILE.jsonl", "what bench run and bench compare --history have written"},
+        {"html", "", "FILE", "where the page goes"},
+        {"commit-url", "", "URL", "links of commits, with {commit} for the hash"},
+        text_format},
+       BenchReportCommand},
   };
 }
 

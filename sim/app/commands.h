@@ -31,6 +31,8 @@ absl::Status ReportCommand(const ParsedFlags& flags);
 absl::Status BenchRunCommand(const ParsedFlags& flags);
 absl::Status BenchCompareCommand(const ParsedFlags& flags);
 absl::Status BenchAcceptCommand(const ParsedFlags& flags);
+absl::Status BenchBisectCommand(const ParsedFlags& flags);
+absl::Status BenchReportCommand(const ParsedFlags& flags);
 absl::Status CasesKubeCommand(const ParsedFlags& flags);
 absl::Status ValidateCommand(const ParsedFlags& flags);
 absl::Status TraceStatsCommand(const ParsedFlags& flags);
