@@ -64,7 +64,7 @@ int64_t ExtendedOf(const NodeSpec& spec, const std::string& name) {
   return 0;
 }
 
-// What kube-scheduler's scores assume of a container without a request (GetNonzeroRequests).
+// Requests that kube-scheduler's scores assume for a container without any (GetNonzeroRequests).
 constexpr int64_t kScoredCpuMilli = 100;
 constexpr int64_t kScoredMemoryBytes = int64_t{200} << 20;
 

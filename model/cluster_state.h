@@ -139,8 +139,8 @@ inline constexpr size_t kMaxExtendedNames = 500;
 
 class ClusterState {
  public:
-  // Both tables must outlive the state. AddNode adds the models of nodes; whoever adds pods interns
-  // their shapes first.
+  // Both tables must outlive the state. AddNode adds the models of nodes; callers intern the shapes
+  // of pods before they add them.
   ClusterState(GpuModelTable* models, const ShapeTable* shapes);
   ClusterState(const ClusterState&) = delete;
   ClusterState& operator=(const ClusterState&) = delete;
@@ -419,7 +419,7 @@ class ClusterState {
   DeviceSet MixedGpusOf(NodeId id, uint64_t model_mask) const;
   DeviceSet MixedMigGpus(NodeId id) const;
   absl::Status LoadPods(StateReader& in);
-  // Whatever room the node has.
+  // Charges the pod even if the node lacks room.
   void Charge(PodId pod, NodeId node, DeviceSet devices, absl::Span<const DeviceGrant> grants,
               int sign);
   bool HasRoom(const ResourceRequest& request, const NodeRow& row) const;

@@ -92,7 +92,7 @@ struct NodeTerm {
   bool operator==(const NodeTerm&) const = default;
 };
 
-// Of a pod's terms with errors, the first has the errors of all.
+// Among a pod's terms with errors, the first has the errors of all.
 struct PreferredNodeTerm {
   int32_t weight = 0;
   NodeTerm term;

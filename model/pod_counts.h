@@ -91,8 +91,8 @@ class DomainCounts {
   const TopologyDomains& topology() const { return *topology_; }
   uint32_t domain_of(NodeId node) const { return topology_->of(node); }
   bool takes_part(NodeId node) const { return (*members_)[node.value()] != 0; }
-  // Of the nodes that take part; 0 for an unknown domain, and sum(0) is over nodes without the
-  // label.
+  // The sum over the domain's nodes that take part; 0 for an unknown domain. sum(0) is over nodes
+  // without the label.
   int32_t sum(uint32_t domain) const { return domain < sums_.size() ? sums_[domain] : 0; }
   bool known(uint32_t domain) const { return domain < nodes_.size() && nodes_[domain] > 0; }
   // By domain; as long as topology().size().
@@ -115,7 +115,7 @@ class DomainCounts {
   const std::vector<uint8_t>* members_ = nullptr;
   std::vector<int32_t> sums_;       // by domain
   std::vector<int32_t> nodes_;      // by domain: nodes that take part
-  std::vector<uint32_t> with_sum_;  // how many known domains have each sum
+  std::vector<uint32_t> with_sum_;  // the number of known domains by sum
   size_t least_ = 0;
   uint32_t known_ = 0;
   int64_t total_ = 0;
@@ -131,7 +131,7 @@ struct CarriedTerm {
   DomainCountId domains = 0;  // by the term's topology key
 };
 
-// What is counted: the cluster, as PodCounts sees it. Nodes that are not available take no part.
+// CountedCluster: the cluster as PodCounts sees it. Nodes that are not available take no part.
 class CountedCluster {
  public:
   virtual ~CountedCluster() = default;

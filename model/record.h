@@ -120,9 +120,9 @@ struct Record {
   NodeId node;
   DeviceSet devices;  // of the node
   uint32_t detail = 0;
-  // Of evictions with EvictionCause::kPreempted: a pod of the job for which the pod leaves. Invalid
-  // when several jobs share the room, and when that pod is unknown to the reader. Not part of the
-  // fingerprint.
+  // For evictions with EvictionCause::kPreempted: a pod of the job for which the pod leaves.
+  // Invalid when several jobs share the room, and when that pod is unknown to the reader. Not part
+  // of the fingerprint.
   PodId preemptor = PodId();
   bool operator==(const Record&) const = default;
 };

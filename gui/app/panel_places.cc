@@ -41,7 +41,7 @@ std::vector<Splitter> SplittersOf(bool upper, bool comparing, size_t columns) {
   return {Splitter::kLowerFirst, Splitter::kLowerSecond};
 }
 
-// Where the gap at a splitter begins. Both sides keep at least `before` and `after`.
+// The beginning of the gap at a splitter. Both sides keep at least `before` and `after`.
 float GapAt(float begin, float length, float share, float before, float after, float gap) {
   const float most = std::max(before, length - gap - after);
   return begin + std::round(std::clamp(share * length, std::min(before, most), most));

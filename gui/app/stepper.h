@@ -14,8 +14,8 @@
 
 namespace drasim::gui {
 
-// Knows the places to which steps lead. Those of a pod are taken from an inspection at the end of
-// the run, since one at the cursor tells only of what was before; a step that comes earlier waits
+// Stepper: knows the places to which steps lead. A pod's places are taken from an inspection at the
+// end of the run, since one at the cursor has only earlier events; a step before it arrives waits
 // for it.
 class Stepper {
  public:

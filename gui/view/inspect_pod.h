@@ -59,7 +59,7 @@ struct LifeMark {
   Kind kind = Kind::kArrived;
   SimTime time;
   uint32_t verdict = 0;  // PodInspection::verdicts, for kNoNode and kTurnedAway
-  std::string node;      // where one is concerned
+  std::string node;      // if a node is concerned
   EvictionCause cause = EvictionCause::kPreempted;  // of an eviction
   std::string text;                                 // the same in words
 };
@@ -89,7 +89,7 @@ struct PodInspection {
   std::string name;
   std::string wants;
   bool wants_mig = false;
-  std::string tenant;  // filled by whoever knows it
+  std::string tenant;  // filled by a caller that knows it
   int32_t priority = 0;
   int64_t cpu_milli = 0;
   int64_t memory_bytes = 0;

@@ -114,10 +114,10 @@ struct PostFilterResult {
   // as kSuccess, but the component that acts wakes the pod. kReject: nothing helps; the next
   // PostFilter plugin is asked. kUnresolvable and kError end the chain.
   StepCode code = StepCode::kReject;
-  // What becomes of the pod's nominated node: upstream's ModeOverride with `nominated` (invalid:
-  // cleared), or ModeNoop.
+  // The pod's nominated node afterwards: upstream's ModeOverride with `nominated` (invalid:
+  // cleared), or ModeNoop if true.
   bool keeps_nomination = false;
-  NodeId nominated;            // where the pod would fit; nothing is reserved for it there
+  NodeId nominated;            // the node on which it would fit; nothing is reserved there
   std::vector<PodId> victims;  // to be evicted; may be empty
   // Pods of lower priority that lose their nomination for that node.
   std::vector<PodId> cleared_nominations;
@@ -147,12 +147,12 @@ class Plugin {
   virtual absl::Status Load(StateReader&) { return absl::OkStatus(); }
 };
 
-// How much of the cluster a verdict or a raw score depends on: the contract of the caches.
+// The part of the cluster that a verdict or raw score depends on: the contract of the caches.
 enum class Reach : uint8_t {
   // The shape without its topology, identity and volumes, and the node's row, specification,
   // devices and residents: cached per such shape and node until the node changes.
   kNode,
-  // The whole shape, other nodes, pods or objects, too: asked anew in every attempt, after
+  // The whole shape, other nodes, pods or objects, too: computed again in every attempt, after
   // PreFilter.
   kCluster,
 };
@@ -277,7 +277,7 @@ class NodeRestrictionPlugin : public virtual RequeuePlugin {
   virtual void ListFeasible(const PodContext&, absl::Span<const NodeId>) {}
 };
 
-// What a preemption tried, for explanations and comparisons.
+// The course of a preemption, for explanations and comparisons.
 struct PreemptionReport {
   struct Candidate {
     NodeId node;
@@ -341,7 +341,7 @@ class PostFilterHandle {
   virtual absl::Status AskExtenders(std::vector<PreemptionReport::Candidate>* /*candidates*/) {
     return absl::OkStatus();
   }
-  // Null: nobody reads it.
+  // Null: not wanted.
   virtual PreemptionReport* report() { return nullptr; }
 };
 

@@ -126,7 +126,7 @@ ReasonIndex Profile::ReasonOf(const Plugin* plugin, ReasonIndex local) const {
 }
 
 Profile::ReasonSource Profile::SourceOf(ReasonIndex reason) const {
-  // Of the plugins whose reasons begin before it, the last.
+  // The source is the last plugin whose reasons begin before this one.
   size_t source = plugins_.size();
   for (size_t i = 0; i < plugins_.size(); ++i) {
     if (reason_base_[i] >= reason || plugins_[i]->reasons().empty()) continue;

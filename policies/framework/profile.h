@@ -61,7 +61,7 @@ class Profile {
   const std::vector<QueueSortPlugin*>& queue_sorts() const { return queue_sorts_; }
   const std::vector<PreFilterPlugin*>& pre_filters() const { return pre_filters_; }
   const std::vector<FilterEntry>& filters() const { return filters_; }
-  // Of the plugins that filter.
+  // Node restrictions of the plugins that filter.
   const std::vector<NodeRestrictionPlugin*>& restrictions() const { return restrictions_; }
   const std::vector<PostFilterPlugin*>& post_filters() const { return post_filters_; }
   const std::vector<ScorePlugin*>& pre_scores() const { return pre_scores_; }
@@ -77,7 +77,7 @@ class Profile {
   // The size of the list for a plugin that is not in it. O(plugins).
   size_t RequeueIndex(const Plugin* plugin) const;
 
-  // Of a KubeSchedulerConfiguration.
+  // Settings of a KubeSchedulerConfiguration.
   const std::string& scheduler_name() const { return scheduler_name_; }
   int32_t percentage_of_nodes() const { return percentage_of_nodes_; }
 

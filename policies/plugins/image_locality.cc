@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 constexpr int64_t kLeastBytes = 23 * kMebibyte;   // less is not worth a score
 constexpr int64_t kMostBytes = 1000 * kMebibyte;  // of each container
-// Bounds what is remembered: the scores of so many shapes.
+// Bounds the memory: scores are remembered for at most that many shapes.
 constexpr size_t kMostShapes = 256;
 
 uint8_t ScoreOf(int64_t bytes, size_t containers) {

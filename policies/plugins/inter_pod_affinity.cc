@@ -22,7 +22,7 @@ bool NamesNamespace(const AffinityTerm& term, const std::string& ns, const Label
          Selects(term.namespace_selector, labels);
 }
 
-// As far as the term alone tells: its namespace selector is asked about no labels.
+// Matches by the term alone: its namespace selector sees no labels.
 bool MatchesUnresolved(const AffinityTerm& term, const PodIdentity& pod) {
   return !pod.ns.empty() && NamesNamespace(term, pod.ns, {}) && Selects(term.selector, pod.labels);
 }

@@ -74,7 +74,7 @@ class InterPodAffinity : public PreFilterPlugin, public FilterPlugin, public Sco
   std::vector<Conflict> Conflicts(const PodContext& pod, const ClusterState& cluster) const;
 
  private:
-  // What each pod of a column adds to the score of its domain.
+  // The weight that each pod of a column adds to the score of its domain.
   struct Weighted {
     const DomainCounts* counts = nullptr;
     int64_t weight = 0;
@@ -111,7 +111,7 @@ class InterPodAffinity : public PreFilterPlugin, public FilterPlugin, public Sco
   mutable std::vector<NamespaceObject> namespaces_;  // at that version
   mutable uint64_t namespaces_version_ = 0;
 
-  // Of the attempt.
+  // State of the current attempt.
   const Plan* plan_ = nullptr;
   std::vector<Weighted> active_;
 };

@@ -83,7 +83,7 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
     PodCountId pods = 0;
     const DomainCounts* counts = nullptr;
   };
-  // What a shape asks for. Built when it is first needed.
+  // The constraints of a shape. Built when it is first needed.
   struct Plan {
     bool of_defaults = false;  // depends on services and controllers
     uint64_t groups_version = 0;
@@ -93,8 +93,8 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
     std::string hard_error;  // why a selector cannot be used
     std::string soft_error;
   };
-  // What upstream counts in a trial although it did not count it before: terminating pods, and pods
-  // under an empty selector.
+  // Pods that upstream counts in a trial although it did not count them before: terminating pods,
+  // and pods under an empty selector.
   struct Correction {
     size_t constraint;
     uint32_t domain;
@@ -122,7 +122,7 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
   mutable std::vector<GroupObject> groups_;  // at that version
   mutable uint64_t groups_version_ = 0;
 
-  // Of the attempt.
+  // State of the current attempt.
   const Plan* plan_ = nullptr;
   std::vector<Correction> corrections_;
   std::vector<size_t> trials_;    // how many corrections there were

@@ -70,7 +70,7 @@ class VolumeBinding : public PreFilterPlugin,
     // Beside `unbound`: the volumes of the claim's class that are not another claim's.
     std::vector<std::vector<const PersistentVolumeObject*>> candidates;
   };
-  // What has to be done for the pod on one node.
+  // The work to be done for the pod on one node: bindings and provisions.
   struct Plan {
     ReasonIndex why_not = kFits;
     std::vector<std::pair<const PersistentVolumeObject*, const VolumeClaimObject*>> bindings;

@@ -74,7 +74,7 @@ struct InputFile {
 
 struct Comparison {
   Contenders contenders;
-  GivenScenario given;        // where values come from, for messages; empty with worlds by name
+  GivenScenario given;        // the origin of values, for messages; empty with worlds by name
   const char* mode = "fill";  // or replay; mixed: some contenders are fills, some replays
   bool has_replays = false;
   std::vector<CellMetric> metrics;  // the columns
@@ -153,7 +153,7 @@ absl::StatusOr<std::vector<CellResult>> RunCells(const Comparison& c, size_t job
   return cells;
 }
 
-// Those of the first seed: the others' differ in numbers at most.
+// Prints the warnings of the first seed: those of the others differ in numbers at most.
 void PrintWarnings(const std::vector<CellResult>& cells, size_t seeds) {
   std::set<std::string> printed;
   for (size_t i = 0; i < cells.size(); i += seeds) {
@@ -271,7 +271,7 @@ int BestRow(const std::vector<Row>& rows, size_t m, bool more_is_better) {
   return best;
 }
 
-// Where the metric that rows are compared by stands, in a comparison of fills.
+// The column of the metric by which rows are compared, in a comparison of fills.
 std::optional<size_t> VersusColumn(const Comparison& c) {
   for (size_t m = 0; m < c.metrics.size() && !c.has_replays; ++m) {
     if (c.metrics[m].name == kVersusMetric) return m;
@@ -537,7 +537,7 @@ std::string Json(const Comparison& c, const std::vector<Row>& rows,
 
 // --- Worlds by name ---
 
-// Where each world parts from the first, with the first seed.
+// The divergence of each world from the first, with the first seed.
 std::vector<WorldPair> FindDivergences(const Contenders& contenders, size_t jobs) {
   const std::vector<Contender>& all = contenders.all;
   std::vector<WorldPair> pairs(all.size() - 1);

@@ -1,4 +1,4 @@
-// drasim explain: why a pod does not run, or did not for so long.
+// drasim explain: why a pod does not run, or why it started so late.
 
 #include <cstdio>
 #include <string>

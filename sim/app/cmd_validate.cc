@@ -129,7 +129,7 @@ absl::Status ValidateCommand(const ParsedFlags& flags) {
   ResultSet results;
   results.command = "validate";
   ValidFiles valid(FormatOf(flags));
-  // Every file is looked at; the error has what is wrong with each of them.
+  // Checks every file; the error lists the problems of each of them.
   absl::Status all;
   for (const std::string& path : flags.positional()) {
     const absl::Status s = ValidateOne(path, &valid);

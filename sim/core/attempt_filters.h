@@ -34,7 +34,7 @@ class AttemptFilters {
   // Tells of every filter that rejects the node, with nominees or else without them, each once and
   // in the state in which it does. Those with nominees go first, else in order.
   void JudgeAll(NodeId node, absl::FunctionRef<void(const NodeStatus&)> tell) const;
-  // What a reason of the profile means for the node, in the state in which it was given.
+  // The node's status for a reason of the profile, in the state in which the reason was given.
   NodeStatus StatusOf(NodeId node, ReasonIndex reason) const;
   bool IsResolvable(NodeId node, ReasonIndex reason) const;
 

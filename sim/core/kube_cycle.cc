@@ -20,8 +20,8 @@ namespace {
 
 constexpr ReasonIndex kUnknown = VerdictCache::kUnknown;
 
-// Nodes that are asked about together. Few at the end of a search, because those after the last
-// feasible one are asked in vain.
+// Numbers of nodes per call of the filters. Small chunks at the end of a search, because work on
+// nodes after the last feasible one is wasted.
 constexpr size_t kLargestChunk = 256;
 constexpr size_t kSmallestChunk = 16;
 
@@ -161,7 +161,7 @@ struct KubeCycle::Attempt {
   std::vector<NodeId> best;
 
   std::vector<NodeId> found;  // never shrinks
-  // Of a chunk.
+  // Scratch for one chunk of nodes.
   std::vector<NodeId> chunk;
   std::vector<ReasonIndex> verdicts;
   std::vector<uint32_t> verdict_status;
@@ -208,7 +208,7 @@ bool KubeCycle::RunPreFilters(Attempt* a) {
       if (a->detail != nullptr) a->detail->skipped_filters.push_back(&plugin);
       continue;
     }
-    // What rejects the pod without being final is remembered, and the others are asked as well.
+    // A rejection that is not final is remembered, and the other plugins are asked as well.
     if (step.code == StepCode::kReject) {
       reject(&plugin, step.code, MessageOf(plugin, step), step.reason);
       continue;
@@ -369,8 +369,8 @@ void KubeCycle::VisitChunk(Attempt* a) {
   a->feasible.insert(a->feasible.end(), out, out + found);
 }
 
-// The nodes from `place` on, as far as single nodes decide: `count` of them, or up to the first
-// that nobody was asked about yet. Returns how many. Plain pointers: this is the innermost loop.
+// Visits the nodes from `place` on, as far as single nodes decide: `count` of them, or up to the
+// first without a known verdict. Returns their number. Plain pointers: this is the innermost loop.
 size_t KubeCycle::VisitKnown(Attempt* a, size_t place, size_t count) {
   const size_t before = a->feasible.size();
   const size_t room = a->to_find - before;
@@ -602,7 +602,7 @@ void KubeCycle::SumScores(Attempt* a) {
     for (const size_t i : a->asked_places) totals[i] = sums[nodes[i].value()];
   }
   const uint64_t remembered = cache.remembered_scores();
-  // What is the same for all nodes decides nothing.
+  // A score that is the same for all nodes decides nothing.
   const uint64_t left = ~a->skipped_scores & ((normalised & a->column->mixed_scores) | ~remembered);
   for (size_t p = 0; p < entries.size(); ++p) {
     if ((left >> p & 1) == 0) continue;
@@ -821,7 +821,7 @@ void KubeCycle::RunPostFilters(Attempt* a) {
   result.keeps_nomination = true;
   const std::vector<PostFilterPlugin*>& plugins = a->profile->post_filters();
   if (!runs_post_filter_ || plugins.empty() || !a->pod->pod.valid()) return;
-  // Nobody reads why, and there is no nomination that could be lost.
+  // No reader wants the reasons, and there is no nomination that could be lost.
   if (jobs_ != nullptr && !a->wants_texts() && !nominator_->NodeOf(a->pod->pod).valid()) {
     const int32_t priority = cluster_->pod_priority(a->pod->pod);
     const auto may_help = [&](const PostFilterPlugin* plugin) {
@@ -865,7 +865,7 @@ void KubeCycle::RunPostFilters(Attempt* a) {
   }
   result.message = absl::StrJoin(messages, ", ");
   if (a->detail == nullptr) return;
-  // What preemption would have done, although an earlier plugin ended the chain.
+  // Find out what preemption would have done, although an earlier plugin ended the chain.
   options.offsets = nullptr;
   options.extenders = {};
   for (; next < plugins.size() && !report.ran; ++next) {

@@ -5,9 +5,9 @@
 // start until enough nodes were found, PreScore, Score, and the choice among the best; after a
 // failure PostFilter. Where upstream is random, options say how a node is chosen.
 //
-// Verdicts and raw scores of plugins of Reach::kNode are remembered per shape and node, and looked
-// at again when the node's epoch has changed; those of Reach::kCluster are asked in every attempt.
-// With the cache off, everything is asked anew, with equal decisions.
+// Verdicts and raw scores of plugins of Reach::kNode are remembered per shape and node, and
+// computed again when the node's epoch has changed; those of Reach::kCluster are asked in every
+// attempt. With the cache off, every plugin is asked in every attempt, with equal decisions.
 //
 // SchedulingCycle is the other search: over all nodes, with the best score of all. Both run the
 // plugins of a Profile.
@@ -57,7 +57,7 @@ struct KubeCycleOptions {
 // least 100. 0: 50 less one for every 125 nodes, but at least 5 (numFeasibleNodesToFind).
 size_t NodesToFind(int32_t percentage, size_t nodes);
 
-// What one attempt did, for explanations and comparisons. Node lists are in order of addition.
+// The course of one attempt, for explanations and comparisons. Node lists are in order of addition.
 struct AttemptDetail {
   using NodeStatus = drasim::NodeStatus;  // plugin null: by PreFilter node subsets, or not visited
   struct PluginScores {
@@ -94,7 +94,7 @@ struct AttemptDetail {
   std::vector<NodeId> best_candidates;
 };
 
-// What PreFilter says of a pod, for explanations that ask about all nodes.
+// PreFilter's result for a pod, for explanations that ask about all nodes.
 struct FilterSurvey {
   // Why the pod is not tried on any node, in upstream's words; empty: it is tried.
   std::string message;
@@ -147,7 +147,7 @@ class KubeCycle {
   // The index into node_order() at which the next search begins.
   size_t start() const { return start_; }
 
-  // What an attempt changes for later ones, to be taken back after a trial.
+  // The state that one attempt leaves to later ones, to be restored after a trial.
   struct Progress {
     size_t start;
     Random ties;

@@ -50,9 +50,9 @@ class SchedulingCycle {
   SchedulingCycle(const Profile* profile, const ClusterState* cluster, std::vector<uint32_t> ranks,
                   bool use_cache);
 
-  // What PreFilter said in this attempt, in force until the next call. `skipped`: bit i stands for
-  // the profile's filters()[i]; only filters of Reach::kCluster heed it, because the verdicts of
-  // the others are kept from one attempt to the next. `named`, ascending and good as long: the
+  // Sets PreFilter's result for this attempt, in force until the next call. `skipped`: bit i stands
+  // for the profile's filters()[i]; only filters of Reach::kCluster heed it, because the verdicts
+  // of the others are kept from one attempt to the next. `named`, ascending and valid as long: the
   // nodes that the pod may use; null: all. Decide must be given them as a restriction.
   void BeginAttempt(uint64_t skipped, const std::vector<NodeId>* named);
   bool IsNamed(NodeId node) const {

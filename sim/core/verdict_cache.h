@@ -1,8 +1,8 @@
-// VerdictCache: what plugins of Reach::kNode say about nodes, remembered for a profile.
+// VerdictCache: remembers the verdicts and scores of a profile's plugins of Reach::kNode.
 //
 // A column holds, for all pods that differ only in what such plugins do not see (topology,
-// identity, volumes), each node's verdict and raw scores. An entry is forgotten when its node
-// changes, and asked for anew when a search comes to the node. Columns are few even where every pod
+// identity, volumes), each node's verdict and raw scores. An entry is dropped when its node
+// changes, and computed again when a search comes to the node. Columns are few even where every pod
 // has labels of its own, and bounded: the least recently used one goes first.
 #ifndef DRASIM_SIM_CORE_VERDICT_CACHE_H_
 #define DRASIM_SIM_CORE_VERDICT_CACHE_H_

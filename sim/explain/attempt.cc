@@ -170,7 +170,7 @@ void AttemptExplainer::AddOwnPods(const VerdictSummaryTable::Row& row,
     }
     added.push_back(std::move(r));
   }
-  // Where the pods of a gang differ, one that was placed may have made another reason the first.
+  // If the pods of a gang differ, one that was placed may have made another reason the first.
   out->agrees = out->pods == 1 ? !differs : own == static_cast<int64_t>(survey.fitting.size());
   out->rejections.insert(out->rejections.end(), added.begin(), added.end());
 }
@@ -220,7 +220,8 @@ AttemptExplanation AttemptExplainer::OfFailure(PodId pod, SummaryId why, SimTime
     if (out.pods > 1 && !brief) out.room_for = RoomFor(jobs_->job_of(pod));
     NodeSurveyor::Survey survey = surveyor_.Look(pod, now);
     TakeGroups(pod, now, brief, &survey, &out);
-    // Those that only other plugins kept out fit by filters.
+    // Nodes that only other plugins rejected pass all filters, and would be counted here by
+    // mistake.
     if (by_others == 0) AddOwnPods(row, survey, &out);
   }
   AddSteps(pod, row, &out);

@@ -52,8 +52,8 @@ struct Rejection {
   std::string plugin;                // "NodeResourcesFit"
   std::string reason;                // "Insufficient cpu"
   ReasonIndex reason_index = kFits;  // of the run's profile; kFits: none of its reasons
-  std::string object;  // what is lacking or in the way: "cpu", "taint gpu=yes:NoSchedule"
-  std::string state;   // kState: what is wrong with it
+  std::string object;                // the lack or obstacle: "cpu", "taint gpu=yes:NoSchedule"
+  std::string state;                 // kState: the problem
   uint32_t nodes = 0;
   std::vector<std::string> examples;  // the closest to fitting first; kExamplesShown at most
 
@@ -88,7 +88,7 @@ class NodeSurveyor {
   // One rejection in the making.
   struct Group {
     Rejection rejection;
-    std::vector<std::pair<int64_t, NodeId>> members;  // how far from fitting, node
+    std::vector<std::pair<int64_t, NodeId>> members;  // distance from fitting, node
     std::vector<std::string> found;                   // distinct values that nodes have instead
   };
   struct Survey {

@@ -39,7 +39,7 @@ struct LedgerFindings {
   std::string path;
   bool complete = false;
   PodId pod;
-  size_t rank = kNoMatch;  // how well its name fits, see MatchOf
+  size_t rank = kNoMatch;  // quality of the name's match, see MatchOf
   uint64_t same_name = 0;  // pods whose names fit as well
   SimTime arrival;
   uint64_t arrival_records = 0;  // records ahead of its arrival

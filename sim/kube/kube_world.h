@@ -125,7 +125,7 @@ class KubeWorld {
  private:
   struct PodObject {
     std::string key;
-    std::string nominated_node;    // as given, until the pod is nominated anew
+    std::string nominated_node;    // as given, until the pod is nominated again
     bool bound_elsewhere = false;  // to a node that is not there
     bool waits = false;            // neither placed nor gone
     bool counts = true;            // false: its profile ignores it

@@ -187,7 +187,7 @@ class SnapshotReader {
   }
 
  private:
-  // Where an object was read.
+  // The place from which an object was read.
   struct Place {
     std::string path;
     std::string name;   // of the file in messages
@@ -452,7 +452,7 @@ class SnapshotReader {
         return absl::InvalidArgumentError(absl::StrCat(Locate(where, note.path), ": pod '", name,
                                                        "': ", note.path, ": ", note.what));
       }
-      // What a pod on a node asks for has been decided.
+      // A pod on a node has been scheduled: notes about its requests no longer matter.
       if (!node.empty()) continue;
       const std::string what =
           note.hold == PodHold::kNone ? note.what : std::string(PodHoldReason(note.hold));

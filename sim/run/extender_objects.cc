@@ -97,7 +97,7 @@ const kube::Node& RunObjects::NodeObject(NodeId node) const {
   SetAmount("memory", given.memory_bytes, amounts);
   SetAmount("pods", given.pods, amounts);
   SetAmount(std::string(kGpuResource), given.gpu_count, amounts);
-  // What device plugins report counts, as it is now.
+  // Extended resources count as device plugins report them now.
   for (size_t e = 0; e < cluster_.extended_names().size(); ++e) {
     SetAmount(cluster_.extended_names()[e], cluster_.extended_capacity(node, e), amounts);
   }

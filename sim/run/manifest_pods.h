@@ -72,7 +72,7 @@ InlineJob ManifestPodJob(const proto::kube::ObjectMeta& meta, const std::string&
                          const proto::kube::PodSpec& spec, const std::string& path,
                          const ManifestClasses& classes, std::vector<ManifestNote>* notes);
 
-// activeDeadlineSeconds: ends the job as failed after so long a run, unless it ends earlier.
+// activeDeadlineSeconds: ends the job as failed after `seconds` of its run, unless it ends earlier.
 void EndAtDeadline(int64_t seconds, JobArrival* arrival);
 
 // Adds notes about drasim's annotations in places without effect. `meta` is the metadata of an

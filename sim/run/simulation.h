@@ -117,7 +117,7 @@ class Simulation {
   // Null without classic DRA.
   const ControlPlane* control_plane() const { return dra_ == nullptr ? nullptr : dra_->plane(); }
   const FragmentationModel& fragmentation() const { return *fragmentation_; }
-  // Of several schedulers that share the cluster; null: there is one.
+  // The schedulers that share the cluster; null: there is only one.
   const SharedClusterDispatcher* schedulers() const { return shared_; }
   // The first profile, and all.
   const Profile& profile() const { return *profile_; }
@@ -180,8 +180,8 @@ class Simulation {
   JobTable jobs_;
   int64_t origin_ns_ = 0;  // the run's time zero in the trace's own time
   Workload workload_;
-  StandingPods standing_;  // those of cluster.manifests
-  // Those of workload.manifests that plugins read.
+  StandingPods standing_;  // the pods of cluster.manifests
+  // Objects of workload.manifests that plugins read.
   std::vector<std::shared_ptr<const proto::kube::Object>> context_;
   std::shared_ptr<const GivenObjects> workload_objects_;
   std::unique_ptr<RunStreams> streams_;
@@ -191,7 +191,7 @@ class Simulation {
   std::vector<std::unique_ptr<Profile>> more_profiles_;  // of a run under kube-scheduler
   std::optional<Profiles> profiles_;                     // set by MakeProfile
   std::unique_ptr<SchedulingCycle> cycle_;
-  // Of a run under kube-scheduler: all profiles, those of the first scheduler first.
+  // Under kube-scheduler: all profiles, those of the first scheduler first.
   std::vector<ProfileSpec> kube_profiles_;
   std::vector<size_t> scheduler_of_profile_;
   // Another scheduler of the cluster.

@@ -424,7 +424,7 @@ class ConfigBuilder {
     }
   }
 
-  // Where the profile as given enables the plugin; of several places the last.
+  // The path at which the given profile enables the plugin; the last one of several.
   std::string PluginPath(size_t profile, const PluginSetProblem& problem) const {
     std::string path = ProfilePath(profile);
     if (profile >= static_cast<size_t>(given_.profiles_size())) return path;

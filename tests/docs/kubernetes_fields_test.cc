@@ -73,7 +73,7 @@ struct Outcome {
   }
 };
 
-// What the rules see of the type's frame with `content` in it.
+// The rules' results for the type's frame with `content` in it.
 Outcome OutcomeOf(const KubeTypeRows& type, absl::string_view content) {
   const bool whole = absl::StartsWith(content, "spec:");
   std::string body =

@@ -52,7 +52,7 @@ std::string FileText(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
 }
 
-// What no golden scenario has: several tenants, and names that are no plain ASCII.
+// Features that no golden scenario has: several tenants, and names that are not plain ASCII.
 constexpr char kTenants[] = R"(
 name: tenants
 mode: replay

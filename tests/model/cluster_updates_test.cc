@@ -58,7 +58,7 @@ TEST(ClusterUpdatesTest, AdoptedPodsMayOvercommitTheirNode) {
   live.cluster.Adopt(larger, node);
   EXPECT_EQ(live.cluster.pod_phase(larger), PodPhase::kBound);
   EXPECT_EQ(live.cluster.node(node).cpu_milli_idle, -700);
-  // What asks for CPU does not fit; what does not, fits.
+  // A pod that requests CPU does not fit; one without a CPU request fits.
   EXPECT_FALSE(live.cluster.CanPlace(live.shapes.Intern(Asking(1, 0)), node, DeviceSet()));
   EXPECT_TRUE(live.cluster.CanPlace(live.shapes.Intern(Asking(0, 5)), node, DeviceSet()));
   live.ExpectConsistent();

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What drasim_results reads from ledgers, as text for drasim_results_test.cc.
+"""Ledgers as drasim_results reads them, as text for drasim_results_test.cc.
 
     ledger_lines.py lines plain|numpy LEDGER      every record, node, pod and grant
-    ledger_lines.py outcomes plain|numpy FOLDER   of each file: "NAME records complete|error"
+    ledger_lines.py outcomes plain|numpy FOLDER   for each file: "NAME records complete|error"
 """
 
 import os

@@ -73,7 +73,7 @@ struct Block {
   bool IsFile() const { return !IsConsole() && !note.empty(); }
 };
 
-// The fenced blocks of a page. Those in a list lose the indentation of their fence.
+// The fenced blocks of a page. Blocks in a list lose the indentation of their fence.
 inline std::vector<Block> BlocksOf(absl::string_view page) {
   std::vector<Block> blocks;
   bool inside = false;

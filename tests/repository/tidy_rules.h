@@ -85,7 +85,7 @@ inline constexpr Library kLibraries[] = {
     {"string_view", "", "use absl::string_view"},
 };
 
-// What else may stand in quotes: the customs of Google's style, and a generated table.
+// Other headers that may stand in quotes: the customs of Google's style, and a generated table.
 inline constexpr char kQuotedElsewhere[] =
     "absl/* gtest/* gmock/* benchmark/* google/* imgui* GLFW/* Eigen/* go_random_table.inc";
 
@@ -124,7 +124,7 @@ inline std::vector<Include> IncludesOf(absl::string_view text) {
   return includes;
 }
 
-// What is wrong with one include of a file in `from`; empty if nothing is.
+// The error of one include of a file in `from`; empty if there is none.
 inline std::string IncludeMistake(absl::string_view file, const Room& from,
                                   const Include& include) {
   const std::string& header = include.header;

@@ -116,7 +116,7 @@ TEST(ShapeOfPodTest, ResizedContainersCountWithTheLargestAmount) {
             6000);
   // Without resources, the status is of an old kubelet.
   EXPECT_EQ(cpu("containerStatuses: [{name: a, allocatedResources: {cpu: 5}}]"), 2000);
-  // Of init containers, only sidecars can be resized.
+  // Among init containers, only sidecars can be resized.
   EXPECT_EQ(cpu("initContainerStatuses: [{name: i, resources: {requests: {cpu: 9}}}, {name: s, "
                 "resources: {requests: {cpu: 3}}}]"),
             4000);

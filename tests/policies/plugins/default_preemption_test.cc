@@ -179,7 +179,7 @@ class FakeHandle : public PostFilterHandle {
   PreemptionReport report_;
 };
 
-// What a new pod may do about fitting on none of `nodes`, and the nodes that were tried.
+// The remedy for a new pod that fits on none of `nodes`, and the nodes that were tried.
 struct Outcome {
   PostFilterResult result;
   std::vector<NodeId> tried;
@@ -300,7 +300,7 @@ TEST(DefaultPreemptionTest, ChoosesTheNodeByTheRules) {
         pods.back().push_back(rig.Pod(job, 0));
       }
     }
-    // The whole node: nobody can stay.
+    // The whole node: no pod can stay.
     const PostFilterResult result = Preempt(rig, 6000, kHigh, nodes).result;
     EXPECT_EQ(result.code, StepCode::kSuccess) << row.name;
     EXPECT_EQ(result.nominated, nodes[row.chosen]) << row.name;
@@ -527,7 +527,7 @@ class PodsRig {
     cluster().ChangeObjects().budgets.push_back(budget);
   }
 
-  // A waiting pod that needs so many CPUs.
+  // A waiting pod that needs `cpus` CPUs.
   FakeHandle MakeHandle(int64_t cpus, int32_t priority) {
     PodShape shape = TestShape(cpus * 1000, 0);
     shape.constraints.never_preempts = never_preempts_;
@@ -577,7 +577,7 @@ TEST(PodPreemptionTest, PodsThatAViolatedBudgetProtectsAreSparedFirst) {
   EXPECT_EQ(rig.Preempt(2).victims, (std::vector<PodId>{c, a}));
   EXPECT_EQ(rig.report().candidates[0].budget_violations, 0);
   EXPECT_EQ(rig.Preempt(1).victims, (std::vector<PodId>{a}));
-  // Where one has to be violated, the victims are in order of importance again.
+  // If a budget has to be violated, the victims are in order of importance again.
   EXPECT_EQ(rig.Preempt(3).victims, (std::vector<PodId>{c, a, b}));
   EXPECT_EQ(rig.report().candidates[0].budget_violations, 1);
 }

@@ -48,7 +48,7 @@ PodShape FooPod(std::vector<SpreadConstraint> spread = {}) {
   return shape;
 }
 
-// A cluster of nodes with so many pods of label foo on each.
+// A cluster whose nodes have `foo_pods` pods of label foo each.
 class SpreadRig {
  public:
   NodeId AddNode(Labels labels, int foo_pods, std::vector<Taint> taints = {}) {

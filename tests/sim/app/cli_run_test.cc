@@ -1,4 +1,4 @@
-// What the commands print and leave behind, to the byte where that is the contract.
+// Output of the commands, to the byte where that is the contract.
 #include <algorithm>
 #include <filesystem>
 #include <string>

@@ -323,7 +323,7 @@ class Rig {
 
 using Names_ = std::vector<std::string>;
 
-// ---- How far the search goes ----
+// ---- The extent of the search ----
 
 TEST(NodesToFindTest, FollowsThePercentage) {
   EXPECT_EQ(NodesToFind(0, 10), 10u);
@@ -400,7 +400,7 @@ TEST(KubeCycleTest, ASubsetMovesTheStartByItsSize) {
   EXPECT_EQ(rig.cycle().start(), 1u);
 }
 
-// ---- Who rejects, and what is said ----
+// ---- Rejecting plugins and messages ----
 
 TEST(KubeCycleTest, TheFirstFilterInOrderRejects) {
   Rig rig;
@@ -452,7 +452,8 @@ TEST(KubeCycleTest, PreFilterRejectsForAllNodes) {
   EXPECT_EQ(rig.detail().pre_filter_message, "no such name");
   EXPECT_EQ(rig.detail().absent.size(), 2u);
   EXPECT_TRUE(rig.detail().skipped_filters.empty());
-  // What pods that leave could change: others are asked, and every node is a candidate.
+  // A rejection that departing pods could lift: other plugins are asked, and every node is a
+  // candidate.
   shape.constraints.node_name = "?";
   result = rig.Schedule(shape, 5);
   EXPECT_EQ(rig.detail().skipped_filters.size(), 2u);
@@ -616,7 +617,7 @@ TEST(KubeCycleTest, VictimsCountForPluginsThatSeeTheCluster) {
   rig.RunPod(rig.MakeShape(100), NodeId(0u), 1, 6);
   rig.RunPod(rig.MakeShape(100), NodeId(1u), 1, 5);
   const AttemptResult result = rig.Schedule(rig.MakeShape(1000, "web"), 10);
-  // The twin of node 0 stays closed, whoever leaves it.
+  // No eviction opens the twin of node 0.
   EXPECT_EQ(result.post_filter.nominated, NodeId(0u));
   EXPECT_EQ(result.post_filter.victims, (std::vector<PodId>{web}));
   EXPECT_EQ(rig.detail().potential.size(), 2u);

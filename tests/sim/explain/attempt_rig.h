@@ -101,7 +101,7 @@ class ExplainRig {
     }
     return kFits;
   }
-  // What an attempt of the pod would record. Nodes that fit count for nothing.
+  // The summary that an attempt of the pod would record. Nodes that fit count for nothing.
   SummaryId Summarise(PodId pod) {
     std::map<uint8_t, uint32_t> counts;
     VerdictSummaryTable::Row row;

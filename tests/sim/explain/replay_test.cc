@@ -67,7 +67,7 @@ ExplainRequest Request(const std::string& path, const std::string& pod, int64_t 
   return request;
 }
 
-// What is told, without the line that names the ledger's path; or the error.
+// The story, without the line that names the ledger's path; or the error.
 std::string Told(const ExplainRequest& request) {
   const absl::StatusOr<Story> story = ExplainRun(request);
   if (!story.ok()) return std::string(story.status().message());
@@ -141,7 +141,7 @@ TEST_F(ExplainKubernetesTest, BeforeItArrives) {
 }
 
 TEST_F(ExplainKubernetesTest, AllPlacesOfTheQueue) {
-  // Whatever the moment, a waiting job is found somewhere, and its state is that of the run.
+  // At any moment, a waiting job is found somewhere, and its state is that of the run.
   std::string all;
   for (const char* pod : {"share", "train", "gated2", "low-3", "urgent"}) {
     for (int64_t at = 540; at < 4000; at += 170) {
@@ -304,7 +304,7 @@ TEST_P(ExplainCheckpointTest, TellsTheSameFromEverywhere) {
       waiting += absl::StrContains(brief, ": waiting\n") ? 1u : 0u;
     }
   }
-  // Nobody waits where there is no queue.
+  // Without a queue no pod waits.
   EXPECT_EQ(waiting > 0,
             absl::string_view(kQueues[GetParam()]).find("loss") == absl::string_view::npos);
 }
@@ -329,7 +329,7 @@ TEST(ExplainReplayTest, KilledRun) {
   EXPECT_THAT(whole, HasSubstr("arrived"));
 }
 
-// What a checkpoint holds may not suit this program; then it is done without.
+// A checkpoint that does not suit this program is not used.
 TEST(ExplainReplayTest, CheckpointThatCannotBeUsed) {
   TempDir dir;
   RunInto(dir.path(), absl::StrCat(TestText("Scenario: a busy cluster"), kQueues[0],
@@ -354,7 +354,7 @@ TEST(ExplainReplayTest, CheckpointThatCannotBeUsed) {
   EXPECT_TRUE(absl::EndsWith(told, text.substr(text.find("\n\n")))) << text;
 }
 
-// ---- What is refused ----
+// ---- Refused input ----
 
 TEST(ExplainReplayTest, BadInput) {
   TempDir dir;

@@ -1,4 +1,4 @@
-// What an attempt costs grows with the nodes that it looks at, not with the cluster.
+// The cost of an attempt grows with the nodes that it looks at, not with the cluster.
 #include <algorithm>
 #include <cstddef>
 #include <ctime>

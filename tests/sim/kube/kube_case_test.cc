@@ -42,7 +42,7 @@ TEST(KubeCaseTest, ALineIsOneJsonObject) {
   const std::string text = KubeAnswerLine("c1", answer);
   EXPECT_EQ(text.find('\n'), text.size() - 1);
   EXPECT_THAT(text, HasSubstr(R"("nodeOrder": ["n1", "n2"])"));
-  // What is printed reads back as the same answer.
+  // The printed line reads back as the same answer.
   std::string again = text;
   again.pop_back();
   again.insert(again.size() - 1, R"(,"case":{"id":"c1"})");
