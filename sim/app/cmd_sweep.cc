@@ -14,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "model/hash.h"
@@ -23,6 +24,7 @@
 #include "model/text/yaml_writer.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
+#include "sim/app/report_flag.h"
 #include "sim/app/scenario_flags.h"
 #include "sim/app/shard_flags.h"
 #include "sim/bench/shard.h"
@@ -30,6 +32,8 @@
 #include "sim/compare/cell.h"
 #include "sim/compare/cell_metrics.h"
 #include "sim/compare/contenders.h"
+#include "sim/outputs/result_formats.h"
+#include "sim/outputs/result_set.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/data_table.h"
 #include "sim/record/folder_lock.h"
@@ -234,12 +238,49 @@ std::map<std::string, std::string> ReadFinished(const std::string& path,
   return rows;
 }
 
+// The merged file as a table and figures. What is no number in it tells cells apart.
+ResultSet ResultsOf(const std::string& header, const std::vector<Cell>& cells) {
+  ResultSet results;
+  results.command = "sweep";
+  results.summary = absl::StrCat(cells.size(), " cells");
+  const std::vector<std::string> columns = absl::StrSplit(header, ',');
+  ResultTable table{"", columns, {}};
+  for (const Cell& cell : cells) {
+    std::vector<std::string> fields = absl::StrSplit(cell.row, ',');
+    const bool replay = cell.spec.is_replay();
+    ResultFigure figure{
+        absl::StrCat(cell.trace, replay ? "/" : "", replay ? cell.spec.scheduler.queue_name : "",
+                     "/", cell.spec.scheduler.profile.policy),
+        {{"trace", cell.trace}, {"policy", cell.spec.scheduler.profile.policy}},
+        cell.spec.seed,
+        "",
+        0,
+        {},
+        {}};
+    if (replay) figure.labels.emplace_back("queue", cell.spec.scheduler.queue_name);
+    // A name with a comma shifts the columns of its row, which then has no figures.
+    for (size_t c = 0; fields.size() == columns.size() && c < fields.size(); ++c) {
+      const bool identifies = columns[c] == "key" || columns[c] == "trace" ||
+                              columns[c] == "seed" || columns[c] == "fingerprint";
+      figure.metric = columns[c];
+      if (!identifies && absl::SimpleAtod(fields[c], &figure.value)) {
+        results.figures.push_back(figure);
+      }
+    }
+    table.rows.push_back(std::move(fields));
+  }
+  results.tables.push_back(std::move(table));
+  return results;
+}
+
 }  // namespace
 
 absl::Status SweepCommand(const ParsedFlags& flags) {
   const std::string dir = flags.GetOr("out", "");
   if (dir.empty()) return absl::InvalidArgumentError("sweep needs --out DIR");
   if (flags.Has("emit")) return EmitJobs("sweep", "sweep", "sweep.csv", flags);
+  ASSIGN_OR_RETURN(const std::vector<ReportRequest> reports,
+                   ReportsOf(flags, "sweep", {ResultPart::kText, ResultPart::kFigures}));
   ASSIGN_OR_RETURN(std::vector<Cell> cells, MakeCells(flags));
   ASSIGN_OR_RETURN(const size_t jobs, ParseJobs(flags.GetOr("jobs", "")));
   ASSIGN_OR_RETURN(const std::optional<bench::Shard> shard, ShardFrom(flags));
@@ -307,7 +348,7 @@ absl::Status SweepCommand(const ParsedFlags& flags) {
     std::printf("%zu cells (%zu run now, %zu from before) in %s/sweep.csv\n", cells.size(),
                 todo.size(), cells.size() - todo.size(), dir.c_str());
   }
-  return absl::OkStatus();
+  return WriteReports(reports, ResultsOf(header, cells));
 }
 
 }  // namespace drasim

@@ -54,6 +54,7 @@ absl::StatusOr<Attempt> FindAttempt(const DecisionRequest& request, LedgerReader
     }
     const SimTime time = counts_records ? SimTime(static_cast<int64_t>(number)) : record.time;
     if (request.at.has_value() && time > *request.at) break;
+    if (request.last_record > 0 && number > request.last_record) break;
     if (record.kind == RecordKind::kPodArrived && !found.pod.valid() &&
         cluster.pod_name(record.pod) == request.pod) {
       found.pod = record.pod;

@@ -48,9 +48,13 @@ inline constexpr Room kArrows[] = {
      "sim/run sim/extender sim/scenario sim/record sim/core sim/control sim/dra policies traces "
      "model",
      ""},
-    {"sim/compare", "sim/compare sim/run sim/scenario sim/record sim/core policies model", ""},
+    {"sim/outputs", "sim/outputs sim/record model", ""},
+    {"sim/compare",
+     "sim/compare sim/outputs sim/run sim/scenario sim/record sim/core policies model", ""},
     {"sim/bench",
-     "sim/bench sim/compare sim/run sim/scenario sim/record sim/core policies traces model", ""},
+     "sim/bench sim/compare sim/outputs sim/run sim/scenario sim/record sim/core policies traces "
+     "model",
+     ""},
     {"sim/extender", "sim/extender sim/scenario sim/core policies/framework traces model", ""},
     {"sim/kube", "sim/kube sim/extender sim/scenario sim/core policies traces model", ""},
     {"sim/explain",

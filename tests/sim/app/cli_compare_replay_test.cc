@@ -164,7 +164,8 @@ TEST_F(CliCompareReplayTest, CsvAndFiles) {
   Names as_csv = args;
   as_csv.insert(as_csv.end(), {"--format", "csv", "--out", "out"});
   const std::string csv = Succeed(as_csv);
-  EXPECT_EQ(dir_.List("out"), (Names{"compare.csv", "compare.json"}));
+  EXPECT_EQ(dir_.List("out"),
+            (Names{"compare.csv", "compare.json", "compare.yaml", "compare_seeds.csv"}));
   EXPECT_EQ(dir_.Read("out/compare.csv"), csv);
   Names as_json = args;
   as_json.emplace_back("--format=json");
