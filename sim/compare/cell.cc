@@ -134,7 +134,7 @@ absl::StatusOr<CellResult> RunCell(const RunSpec& spec, bool with_starts,
     cell.hashes = ComputeOrderHashes(sim.cluster(), sim.ranks());
   cell.fingerprint = sim.fingerprint();
   cell.records = sim.engine().records();
-  cell.work = sim.cycle().work();
+  cell.work = WorkStepsOf(sim);
   cell.warnings = sim.warnings();
   return cell;
 }

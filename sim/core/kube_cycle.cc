@@ -318,7 +318,7 @@ void KubeCycle::JudgeChunk(Attempt* a) {
     if ((asked >> f & 1) == 0) continue;
     // A node that an earlier filter rejects is not asked about: it has an answer.
     for (size_t i = 0; i < n; ++i) answers[i] = filter_of[verdicts[i]] > f ? kFits : kUnknown;
-    filters[f].plugin->Filter(*a->pod, *cluster_, a->chunk, absl::MakeSpan(a->asked_verdicts));
+    filters[f].plugin->AskFilter(*a->pod, *cluster_, a->chunk, absl::MakeSpan(a->asked_verdicts));
     const ReasonIndex base = filters[f].reason_base;
     for (size_t i = 0; i < n; ++i) {
       const ReasonIndex answer = answers[i];
@@ -611,7 +611,7 @@ void KubeCycle::SumScores(Attempt* a) {
       for (size_t i = 0; i < n; ++i) scores[i] = raw[nodes[i].value()];
     } else {
       if (entries[p].plugin->ScoresAlike(*a->pod, *cluster_)) continue;
-      entries[p].plugin->Score(*a->pod, *cluster_, a->feasible, absl::MakeSpan(a->scores));
+      entries[p].plugin->AskScore(*a->pod, *cluster_, a->feasible, absl::MakeSpan(a->scores));
     }
     if ((normalised >> p & 1) != 0) {
       entries[p].plugin->NormalizeScore(a->feasible, absl::MakeSpan(a->scores));

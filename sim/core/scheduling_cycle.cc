@@ -104,11 +104,11 @@ void SchedulingCycle::Refresh(const PodContext& pod, ShapeCache& cache) {
     const Profile::FilterEntry& filter = filters[f];
     if (IsSkipped(f)) continue;
     if (filter.reason_base == 0) {
-      filter.plugin->Filter(pod, *cluster_, stale_, absl::MakeSpan(verdicts_));
+      filter.plugin->AskFilter(pod, *cluster_, stale_, absl::MakeSpan(verdicts_));
       continue;
     }
     plugin_verdicts_ = verdicts_;
-    filter.plugin->Filter(pod, *cluster_, stale_, absl::MakeSpan(plugin_verdicts_));
+    filter.plugin->AskFilter(pod, *cluster_, stale_, absl::MakeSpan(plugin_verdicts_));
     for (size_t i = 0; i < stale_.size(); ++i) {
       if (verdicts_[i] == kFits && plugin_verdicts_[i] != kFits) {
         verdicts_[i] = static_cast<ReasonIndex>(filter.reason_base + plugin_verdicts_[i]);
@@ -152,7 +152,7 @@ bool SchedulingCycle::ScoreBy(size_t p, const PodContext& pod, absl::Span<const 
     std::fill(scores.begin(), scores.end(), 0);
     return false;
   }
-  plugin->Score(pod, *cluster_, nodes, scores);
+  plugin->AskScore(pod, *cluster_, nodes, scores);
   work_.nodes_scored += nodes.size();
   return true;
 }
@@ -363,11 +363,11 @@ Decision SchedulingCycle::Decide(const PodContext& pod,
   }
   if (!decision.node.valid()) return {};
   if (pod.shape->request.gpu_count > 0) {
-    profile_->allocator().Propose(pod.shape->request, *cluster_, decision.node, &proposals_);
+    profile_->allocator().Ask(pod.shape->request, *cluster_, decision.node, &proposals_);
     DRASIM_CHECK(!proposals_.empty());
     decision.devices = proposals_.front().devices;
   } else if (!pod.shape->request.mig.empty()) {
-    decision.grants = profile_->allocator().ProposeMig(pod, *cluster_, decision.node);
+    decision.grants = profile_->allocator().AskMig(pod, *cluster_, decision.node);
     DRASIM_CHECK(!decision.grants.empty());
     decision.devices = DevicesOf(decision.grants);
   }
