@@ -38,6 +38,21 @@ class DeviceAllocator {
   // Filter. By default each instance takes the lowest GPU with room, and the first start there; on
   // a node with several models, all are of the first model with room.
   virtual DeviceGrants ProposeMig(const PodContext& pod, const ClusterState& cluster, NodeId node);
+
+  // Propose and ProposeMig, counted. For decisions.
+  void Ask(const ResourceRequest& request, const ClusterState& cluster, NodeId node,
+           DeviceProposals* out) {
+    ++calls_;
+    Propose(request, cluster, node, out);
+  }
+  DeviceGrants AskMig(const PodContext& pod, const ClusterState& cluster, NodeId node) {
+    ++calls_;
+    return ProposeMig(pod, cluster, node);
+  }
+  uint64_t calls() const { return calls_; }
+
+ private:
+  uint64_t calls_ = 0;
 };
 
 // One instance per entry of `profiles`, on the lowest GPU of `usable` and at the first start in the

@@ -241,6 +241,14 @@ class FilterPlugin : public virtual RequeuePlugin {
   // Upstream's error of Filter in a profile that runs it without the plugin's PreFilter; empty: it
   // needs none. Filter is not called there.
   virtual absl::string_view WithoutPreFilter() const { return {}; }
+  // Filter, counted. For searches; explanations call Filter, so that they do not count as work.
+  void AskFilter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+                 absl::Span<ReasonIndex> verdicts) {
+    filter_calls_ += nodes.size();
+    Filter(pod, cluster, nodes, verdicts);
+  }
+  // Nodes that AskFilter was called for so far: kube-scheduler calls Filter once per node.
+  uint64_t filter_calls() const { return filter_calls_; }
   // Whether a node rejected for reason `local` (1-based) could take the pod after other pods have
   // left it: kube-scheduler's Unschedulable rather than UnschedulableAndUnresolvable.
   virtual bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
@@ -261,6 +269,9 @@ class FilterPlugin : public virtual RequeuePlugin {
                           NodeId /*node*/) {}
   virtual void OnPodRemoved(const PodContext& /*pod*/, const ClusterState&, PodId /*other*/,
                             NodeId /*node*/) {}
+
+ private:
+  uint64_t filter_calls_ = 0;
 };
 
 // The nodes that a pod may use, regardless of their state: a node passes if it is in `allowed`
@@ -411,12 +422,23 @@ class ScorePlugin : public virtual Plugin {
   // upstream's Score is PreScore's here.
   virtual void Score(const PodContext& pod, const ClusterState& cluster,
                      absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) = 0;
+  // Score, counted. For searches, as FilterPlugin::AskFilter.
+  void AskScore(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+                absl::Span<int64_t> scores) {
+    score_calls_ += nodes.size();
+    Score(pod, cluster, nodes, scores);
+  }
+  // Nodes that AskScore was called for so far.
+  uint64_t score_calls() const { return score_calls_; }
   // True when Score would give all nodes the same, so that it need not be asked. Called after
   // PreScore, of plugins of Reach::kCluster without draws.
   virtual bool ScoresAlike(const PodContext& /*pod*/, const ClusterState&) { return false; }
   // NormalizeScore over all feasible nodes' raw scores, in place. If all are equal, they stay so;
   // with Reach::kNode a search may leave them out then.
   virtual void NormalizeScore(absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) const;
+
+ private:
+  uint64_t score_calls_ = 0;
 };
 
 // --- From the decision to the running pod ---

@@ -9,7 +9,9 @@ _CELL = ("entry", "queue", "policy", "seed")
 _TEXTS = frozenset(
     "suite entry queue policy tier primary better margin random inputs reason fingerprint".split()
 )
-_COSTS = ("cpu_seconds", "peak_rss_kib")
+# Counts by plugin: "PLUGIN=COUNT ...". Tables of earlier versions lack them.
+_CALLS = frozenset(("filter_calls", "score_calls"))
+_COSTS = ("cpu_seconds", "peak_rss_kib", "instructions")
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -19,7 +21,8 @@ class Bench:
         cells      a row for each cell: suite, version, entry, queue, policy, seed, tier, primary,
                    better, margin, random, inputs, the metrics, the counters of work, reason and
                    fingerprint. Metrics that a run has not are None.
-        costs      CPU seconds and peak memory by cell; None for a baseline
+        costs      CPU seconds, peak memory and, where counted, instructions by cell; None for a
+                   baseline
         missing    cells that could not run, and why; None for a baseline
     """
 
@@ -30,12 +33,12 @@ class Bench:
 
 
 def _cells(path):
-    table = read_csv(path, _TEXTS)
+    table = read_csv(path, _TEXTS | _CALLS)
     for name in [*sorted(_TEXTS), "version", "seed"]:
         if name not in table:
             raise ResultsError(f"{path}:1: found no column '{name}'")
     for name in table.columns:
-        if name not in _TEXTS and any(isinstance(value, str) for value in table[name]):
+        if name not in _TEXTS | _CALLS and any(isinstance(value, str) for value in table[name]):
             raise ResultsError(f"{path}: column {name} has a field that is no number")
     for row, fingerprint in enumerate(table["fingerprint"]):
         if len(fingerprint) != 16 or not _HEX.issuperset(fingerprint):
@@ -59,14 +62,19 @@ def _check_cells(path, table):
         seen.add(cell)
 
 
-def _beside(folder, name, columns, texts):
+def _beside(folder, name, columns, texts, maybe=()):
     path = os.path.join(folder, name)
     table = read_csv(path, ("entry", "queue", "policy", *texts))
+    if "instructions" in columns and "instructions" not in table:
+        columns = columns[:-1]  # of an earlier version
     # There may be more.
     if table.columns[: len(_CELL) + len(columns)] != [*_CELL, *columns]:
         raise ResultsError(f"{path}:1: expected the columns {', '.join([*_CELL, *columns])}")
     for column in columns:
-        if column not in texts and any(isinstance(v, str) or v is None for v in table[column]):
+        if column in texts:
+            continue
+        allows_none = column in maybe
+        if any(isinstance(v, str) or (v is None and not allows_none) for v in table[column]):
             raise ResultsError(f"{path}: column {column} has a field that is no number")
     _check_cells(path, table)
     return table
@@ -82,6 +90,6 @@ def read_bench(path):
         return Bench(_cells(path))
     return Bench(
         _cells(os.path.join(path, "cells.csv")),
-        _beside(path, "costs.csv", _COSTS, ()),
+        _beside(path, "costs.csv", _COSTS, (), ("instructions",)),
         _beside(path, "missing.csv", ("what",), ("what",)),
     )

@@ -13,12 +13,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/number_text.h"
 #include "model/status_macros.h"
 #include "model/text/text_table.h"
+#include "sim/app/bench_costs.h"
 #include "sim/app/commands.h"
 #include "sim/app/exit_codes.h"
 #include "sim/app/format_flag.h"
@@ -28,40 +28,18 @@
 #include "sim/bench/bench_history.h"
 #include "sim/bench/bench_outputs.h"
 #include "sim/bench/bench_run.h"
+#include "sim/bench/side_by_side.h"
 #include "sim/bench/suite.h"
 #include "sim/compare/cell.h"
 #include "sim/outputs/result_formats.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/data_table.h"
 #include "sim/record/folder_lock.h"
-#include "sim/run/input_files.h"
 #include "sim/run/run_outputs.h"
 #include "traces/byte_source.h"
 
 namespace drasim {
 namespace {
-
-constexpr double kMaxTimeoutSeconds = 1e6;
-
-absl::StatusOr<bench::Scope> ScopeOf(const ParsedFlags& flags) {
-  bench::Scope scope;
-  if (const std::optional<std::string> tier = flags.Get("tier"); tier.has_value()) {
-    ASSIGN_OR_RETURN(scope.last, bench::ParseTier(*tier, "--tier"));
-  }
-  ASSIGN_OR_RETURN(scope.filter, bench::Filter::Make(flags.GetOr("filter", "")));
-  return scope;
-}
-
-absl::StatusOr<double> TimeoutOf(const ParsedFlags& flags, double usual) {
-  const std::optional<std::string> text = flags.Get("timeout");
-  if (!text.has_value()) return usual;
-  double seconds = 0;
-  if (!absl::SimpleAtod(*text, &seconds) || !(seconds > 0 && seconds <= kMaxTimeoutSeconds)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--timeout: found '", *text, "', expected seconds, up to 1000000"));
-  }
-  return seconds;
-}
 
 // The positional arguments; InvalidArgument unless there are `names.size()` of them.
 absl::Status CheckArguments(const ParsedFlags& flags, const std::vector<std::string>& names) {
@@ -240,14 +218,8 @@ absl::Status BenchRunCommand(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(const HistoryFlags history, HistoryOf(flags));
   ASSIGN_OR_RETURN(const bench::Suite suite, bench::ReadSuite(flags.positional()[0]));
   ASSIGN_OR_RETURN(const bench::Scope scope, ScopeOf(flags));
-  bench::BenchRunOptions options;
-  options.last = scope.last;
-  options.filter = scope.filter;
-  options.quiet = flags.Has("quiet");
+  ASSIGN_OR_RETURN(bench::BenchRunOptions options, RunOptionsOf(flags, scope));
   ASSIGN_OR_RETURN(options.shard, ShardFrom(flags));
-  ASSIGN_OR_RETURN(options.jobs, ParseJobs(flags.GetOr("jobs", "")));
-  ASSIGN_OR_RETURN(options.timeout_seconds, TimeoutOf(flags, options.timeout_seconds));
-  ASSIGN_OR_RETURN(options.program, FileSha256("/proc/self/exe"));
   ASSIGN_OR_RETURN(const std::unique_ptr<FolderLock> lock,
                    PrepareOutputDir(dir, flags.Has("force")));
   ASSIGN_OR_RETURN(const bench::BenchRunSummary summary, bench::RunBench(suite, options, dir));
@@ -283,21 +255,38 @@ absl::Status BenchCompareCommand(const ParsedFlags& flags) {
                    ReportsOf(flags, "bench compare", kCompareParts));
   ASSIGN_OR_RETURN(const HistoryFlags history, HistoryOf(flags));
   ASSIGN_OR_RETURN(const bench::Scope scope, ScopeOf(flags));
-  ASSIGN_OR_RETURN(const bench::BenchResults base, bench::ReadBenchResults(flags.positional()[0]));
-  ASSIGN_OR_RETURN(const bench::BenchResults head, bench::ReadBenchResults(flags.positional()[1]));
-  ASSIGN_OR_RETURN(const bench::BenchComparison comparison, bench::CompareBench(base, head, scope));
+  bench::SideBySide both;
+  for (const char* const name : {"out", "blocks", "jobs", "timeout"}) {
+    if (flags.Has(name) && !flags.Has("suite"))
+      return absl::InvalidArgumentError(absl::StrCat("--", name, " needs --suite"));
+  }
+  if (flags.Has("suite")) {
+    ASSIGN_OR_RETURN(both, RunBinaries(flags, scope));
+  } else {
+    ASSIGN_OR_RETURN(both.base, bench::ReadBenchResults(flags.positional()[0]));
+    ASSIGN_OR_RETURN(both.head, bench::ReadBenchResults(flags.positional()[1]));
+  }
+  PrintProblems("not measured", both.problems);
+  ASSIGN_OR_RETURN(bench::BenchComparison comparison,
+                   bench::CompareBench(both.base, both.head, scope));
+  bool not_counted = false;
+  const std::string costs =
+      JudgeCosts(both.base, both.head, both.times, scope, &comparison, &not_counted);
   const OutputFormat format = FormatOf(flags);
   const std::string text =
       format == OutputFormat::kText
-          ? ComparisonText(comparison)
+          ? absl::StrCat(costs, ComparisonText(comparison))
           : RowsIn("bench-compare", "cells", ComparisonTable(comparison), format);
   std::fputs(text.c_str(), stdout);
   if (!reports.empty()) {
-    RETURN_IF_ERROR(
-        WriteReports(reports, bench::BenchCompareResults(comparison, base, flags.positional()[0])));
+    RETURN_IF_ERROR(WriteReports(
+        reports, bench::BenchCompareResults(comparison, both.base, flags.positional()[0])));
   }
-  RETURN_IF_ERROR(AddToHistory(history, head));
-  return ResultOf(comparison);
+  RETURN_IF_ERROR(AddToHistory(history, both.head));
+  const absl::Status result = ResultOf(comparison);
+  const bool incomplete = !both.problems.empty() || (flags.Has("instructions") && not_counted);
+  const bool is_worse = comparison.Count(CellVerdict::kWorse) > 0;
+  return incomplete && !is_worse ? QuietFailure(kExitMissing) : result;
 }
 
 absl::Status BenchAcceptCommand(const ParsedFlags& flags) {

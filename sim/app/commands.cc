@@ -271,6 +271,7 @@ std::vector<Command> BenchCommands() {
             filter,
             {"jobs", "", "N", "processes (default: all cores)"},
             {"timeout", "", "SECONDS", "of a cell, which is then killed (default: 600)"},
+            {"instructions", "", "", "count those of cells marked `cost`, with valgrind or perf"},
             {"force", "", "", "write into DIR even if it holds files that are not drasim's"},
             text_format,
             ReportFlag(),
@@ -281,11 +282,27 @@ std::vector<Command> BenchCommands() {
       {"bench compare",
        "verdicts on a suite's results: better, worse or the same",
        "BASE HEAD [FLAGS]",
-       "BASE and HEAD are folders of `bench run` or baselines. Exit codes: 0 all the same, 1 "
+       "BASE and HEAD are folders of `bench run` or baselines; with --suite, two programs that "
+       "run\n"
+       "beside each other, judged by instructions, CPU time and memory, too. Exit codes: 0 all the "
+       "same, 1 "
        "something is\n"
        "worse, 3 decisions changed and nothing is worse, 4 cells are missing or none was "
        "compared.\n",
-       {tier, filter, text_format, ReportFlag(), history, commit},
+       {{"suite", "", "FILE", "BASE and HEAD are programs: run the suite with each"},
+        {"out", "", "DIR", "where the programs' results go, with --suite"},
+        tier,
+        filter,
+        {"instructions", "", "", "count them, with --suite; must be compared in any case"},
+        {"blocks", "", "N", "of CPU times, with --suite: 0 for none, or from 15 on (default: 15)"},
+        {"jobs", "", "N", "processes, with --suite (default: all cores)"},
+        {"timeout", "", "SECONDS", "of a cell, which is then killed (default: 600)"},
+        {"force", "", "", "write into DIR even if it holds files that are not drasim's"},
+        text_format,
+        ReportFlag(),
+        history,
+        commit,
+        {"quiet", "", "", "no progress on standard error"}},
        BenchCompareCommand},
       {"bench accept",
        "take results as the new baseline",

@@ -147,6 +147,7 @@ class CellMaker {
     cell.spec = *spec;
     cell.random = DependsOnSeed(*spec);
     cell.missing = missing_;
+    cell.cost = entry_.cost;
     ASSIGN_OR_RETURN(const std::string files, HashFiles(&cell));
     std::vector<uint64_t> seeds = entry_.seeds;
     if (seeds.empty()) seeds.push_back(spec->seed);
@@ -154,6 +155,8 @@ class CellMaker {
       cell.id.seed = seed;
       cell.spec.SetSeed(seed);
       written.set_seed(seed);
+      given.scenario->set_seed(seed);
+      cell.scenario = ToYaml(*given.scenario);
       cell.inputs = HexHash(Fnv1a(files, Fnv1a(ToYaml(written))));
       cells->push_back(cell);
     }

@@ -59,6 +59,10 @@ struct BenchCell {
   std::string inputs;
   // Why the cell cannot run: a file that is not there. Empty: it can.
   std::string missing;
+  bool cost = false;  // of an entry marked `cost`
+  // The scenario without defaults, as YAML. Paths are relative to the working directory, so that
+  // any version of the program can read it from standard input.
+  std::string scenario;
 };
 
 // The cells in scope, sorted by id. `last`: entries of later tiers are left out. A file that an

@@ -20,7 +20,8 @@ namespace {
 
 // Expected share of false ones among the secondary metrics that are shown.
 constexpr double kSecondaryLevel = 0.05;
-constexpr absl::string_view kGatedCounters[] = {"decisions", "nodes_filtered", "nodes_scored"};
+// More of these means no more work: results, and work that was spared.
+constexpr absl::string_view kFreeCounters[] = {"records", "cache_hits", "attempts_remembered"};
 
 struct RowPair {
   const BenchRow* base = nullptr;
@@ -67,19 +68,39 @@ struct CounterChanges {
   std::vector<std::string> texts;
   bool worse = false;
 };
-CounterChanges CountersOf(const RowPair& pair) {
+void AddCounter(absl::string_view name, uint64_t base, uint64_t head, CounterChanges* changes) {
+  if (base == head) return;
+  changes->texts.push_back(
+      absl::StrCat(name, " ", base, " -> ", head, " (", PercentText(base, head), ")"));
+  changes->worse |= head > base && (head - base) * 100 > base * kCounterGatePercent;
+}
+
+uint64_t SumOf(const PluginCalls& calls) {
+  uint64_t sum = 0;
+  for (const auto& [plugin, count] : calls) sum += count;
+  return sum;
+}
+
+// `has`: BenchTable::has_counter of both sides.
+CounterChanges CountersOf(const RowPair& pair, const std::vector<bool>& has) {
   CounterChanges changes;
   for (size_t i = 0; i < WorkCounterNames().size(); ++i) {
-    const uint64_t base = pair.base->counters[i];
-    const uint64_t head = pair.head->counters[i];
-    if (base == head) continue;
     const absl::string_view name = WorkCounterNames()[i];
-    const bool gated = std::find(std::begin(kGatedCounters), std::end(kGatedCounters), name) !=
-                       std::end(kGatedCounters);
-    if (!gated) continue;
-    changes.texts.push_back(
-        absl::StrCat(name, " ", base, " -> ", head, " (", PercentText(base, head), ")"));
-    changes.worse |= head > base && (head - base) * 100 > base * kCounterGatePercent;
+    const bool gated = std::find(std::begin(kFreeCounters), std::end(kFreeCounters), name) ==
+                       std::end(kFreeCounters);
+    if (gated && has[i]) AddCounter(name, pair.base->counters[i], pair.head->counters[i], &changes);
+  }
+  for (size_t i = 0; i < kCallColumns; ++i) {
+    if (!has[WorkCounterNames().size() + i]) continue;
+    const absl::string_view name = kCallColumnNames[i];
+    const PluginCalls& base = pair.base->calls[i];
+    // A plugin that is new, or has another name, shows in the sum.
+    for (const auto& [plugin, count] : pair.head->calls[i]) {
+      const auto before = base.find(plugin);
+      if (before != base.end())
+        AddCounter(absl::StrCat(name, "/", plugin), before->second, count, &changes);
+    }
+    AddCounter(name, SumOf(base), SumOf(pair.head->calls[i]), &changes);
   }
   return changes;
 }
@@ -87,7 +108,10 @@ CounterChanges CountersOf(const RowPair& pair) {
 class Comparer {
  public:
   Comparer(const BenchResults& base, const BenchResults& head, const Scope& scope)
-      : base_(base), head_(head), scope_(scope), metrics_(AllMetrics()) {}
+      : base_(base), head_(head), scope_(scope), metrics_(AllMetrics()) {
+    for (size_t i = 0; i < WorkCounterNames().size() + kCallColumns; ++i)
+      has_counter_.push_back(HasCounter(base_.table, i) && HasCounter(head_.table, i));
+  }
 
   BenchComparison Compare() {
     for (const CellId& id : IdsInScope()) AddCell(id);
@@ -141,6 +165,11 @@ class Comparer {
       }
     }
     comparison_.cells.push_back(std::move(cell));
+  }
+
+  // A table without a header has no rows either.
+  static bool HasCounter(const BenchTable& table, size_t i) {
+    return !table.has_counter.empty() && table.has_counter[i];
   }
 
   bool HasMetric(size_t metric) const {
@@ -247,7 +276,7 @@ class Comparer {
                         : absl::StrCat("fingerprint ", pair.base->fingerprint, " -> ",
                                        pair.head->fingerprint));
     }
-    const CounterChanges counters = CountersOf(pair);
+    const CounterChanges counters = CountersOf(pair, has_counter_);
     if (counters.worse) cell->verdict = CellVerdict::kWorse;
     why.insert(why.end(), counters.texts.begin(), counters.texts.end());
     cell->why = absl::StrJoin(why, "; ");
@@ -257,6 +286,7 @@ class Comparer {
   const BenchResults& head_;
   const Scope& scope_;
   const std::vector<CellMetric> metrics_;
+  std::vector<bool> has_counter_;                      // on both sides; as in BenchTable
   std::map<std::string, std::vector<RowPair>> pairs_;  // by group
   std::map<std::string, CellVerdict> verdicts_;        // likewise
   BenchComparison comparison_;
@@ -268,6 +298,12 @@ bool EqualRows(const BenchTable& base, BenchRow old_row, BenchRow new_row) {
   new_row.reason.clear();
   for (size_t m = 0; m < new_row.metrics.size(); ++m) {
     if (!base.has_metric[m]) new_row.metrics[m].clear();
+  }
+  for (size_t i = 0; i < new_row.counters.size(); ++i) {
+    if (!base.has_counter[i]) new_row.counters[i] = 0;
+  }
+  for (size_t i = 0; i < kCallColumns; ++i) {
+    if (!base.has_counter[new_row.counters.size() + i]) new_row.calls[i].clear();
   }
   return BenchLine(base, old_row) == BenchLine(base, new_row);
 }
@@ -309,6 +345,14 @@ absl::StatusOr<Acceptance> AcceptResults(const BenchTable& base, const BenchResu
         "the baseline has version ", base.version, " of the suite and the results have version ",
         head.table.version, ", expected results of the whole suite, without --tier and --filter"));
   }
+  const bool lacks_counter = !fresh && std::find(base.has_counter.begin(), base.has_counter.end(),
+                                                 false) != base.has_counter.end();
+  // Rows that did not run again would count nothing there.
+  if (lacks_counter && !whole) {
+    return absl::InvalidArgumentError(
+        "the baseline lacks counters that the results have, expected results of the whole suite, "
+        "without --tier and --filter");
+  }
   accepted.missing = head.missing;
   std::map<CellId, BenchRow> rows;
   for (const BenchRow& row : base.rows) {
@@ -330,6 +374,7 @@ absl::StatusOr<Acceptance> AcceptResults(const BenchTable& base, const BenchResu
   }
   accepted.table = head.table;
   accepted.table.has_metric.assign(accepted.table.has_metric.size(), true);
+  accepted.table.has_counter.assign(accepted.table.has_counter.size(), true);
   accepted.table.rows.clear();
   for (auto& [id, row] : rows) accepted.table.rows.push_back(std::move(row));
   return accepted;

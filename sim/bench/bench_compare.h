@@ -82,8 +82,9 @@ inline constexpr uint64_t kCounterGatePercent = 1;
 //   primary
 //            metric of its group, with Holm's adjustment over all groups that have changed. Groups
 //            without any change cannot raise a false alarm, so they are not counted;
-//   worse    in any case if decisions, nodes_filtered or nodes_scored grew by more than
-//            kCounterGatePercent.
+//   worse    in any case if a counter that both sides have grew by more than kCounterGatePercent:
+//            decisions, nodes filtered and scored, events, queue operations, calls of allocators,
+//            of the API and, by plugin, of filters and scores.
 // InvalidArgument for results of different suites or versions.
 absl::StatusOr<BenchComparison> CompareBench(const BenchResults& base, const BenchResults& head,
                                              const Scope& scope);
@@ -101,7 +102,8 @@ struct Acceptance {
 // The baseline with the rows of `head`. Rows that are equal in all columns but the reason, as far
 // as the baseline has the columns, keep their reason; the others get `reason`. A new version of the
 // suite replaces all rows, which takes results of the whole suite. `base` may be empty.
-// InvalidArgument for another suite, and for a new version with results of a part.
+// InvalidArgument for another suite, and for results of a part if the version is new or the
+// baseline lacks counters.
 absl::StatusOr<Acceptance> AcceptResults(const BenchTable& base, const BenchResults& head,
                                          const std::string& reason);
 

@@ -10,8 +10,10 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "model/hash.h"
 #include "model/number_text.h"
@@ -39,6 +41,9 @@ constexpr absl::string_view kCostsFile = "costs.csv";
 constexpr absl::string_view kMissingFile = "missing.csv";
 constexpr absl::string_view kSelectionFile = "bench.yaml";
 constexpr absl::string_view kPartialFile = "bench.partial.csv";
+constexpr absl::string_view kCountsFile = "instructions.partial.csv";
+constexpr absl::string_view kCostsHeader =
+    "entry,queue,policy,seed,cpu_seconds,peak_rss_kib,instructions";
 constexpr absl::string_view kMissingHeader = "entry,queue,policy,seed,what";
 constexpr size_t kMaxSelectionBytes = 1u << 20;
 
@@ -92,11 +97,12 @@ std::map<std::string, FinishedCell> ReadFinishedCells(const std::string& path) {
 }
 
 std::string CostsCsv(const std::vector<BenchCosts>& costs) {
-  std::string text = "entry,queue,policy,seed,cpu_seconds,peak_rss_kib\n";
+  std::string text = absl::StrCat(kCostsHeader, "\n");
   for (const BenchCosts& cost : costs) {
     absl::StrAppend(&text, cost.id.entry, ",", cost.id.queue, ",", cost.id.policy, ",",
-                    cost.id.seed, ",", FixedText(cost.cpu_seconds, 6), ",", cost.peak_rss_kib,
-                    "\n");
+                    cost.id.seed, ",", FixedText(cost.cpu_seconds, 6), ",", cost.peak_rss_kib, ",");
+    if (cost.instructions.has_value()) absl::StrAppend(&text, *cost.instructions);
+    text += "\n";
   }
   return text;
 }
@@ -139,6 +145,15 @@ std::string SelectionYaml(const Suite& suite, const BenchRunOptions& options) {
   selection.set_version(suite.version);
   if (options.last.has_value()) selection.set_tier(static_cast<proto::Tier>(*options.last));
   selection.set_filter(options.filter.text());
+  if (options.count_instructions.has_value()) {
+    const CostSetup& setup = *options.count_instructions;
+    proto::CostSetup* const written = selection.mutable_instructions();
+    written->set_method(setup.method);
+    written->set_tool(setup.tool);
+    written->set_compiler(setup.compiler);
+    written->set_flags(setup.flags);
+    for (const std::string& library : setup.libraries) written->add_libraries(library);
+  }
   return ToYaml(selection);
 }
 
@@ -160,6 +175,114 @@ absl::Status TakeShard(const BenchRunOptions& options, const std::string& dir,
   }
   *cells = std::move(own);
   return WriteShard(dir, {kBenchRunCommand, *options.shard, options.program}, plan);
+}
+
+CostSetup SetupOf(const proto::CostSetup& written) {
+  return {written.method(),
+          written.tool(),
+          written.compiler(),
+          written.flags(),
+          {written.libraries().begin(), written.libraries().end()}};
+}
+
+// costs.csv, whose rows are sorted by cell.
+absl::StatusOr<std::vector<BenchCosts>> ReadCosts(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
+  CsvSplitter rows(source.get(), CsvOptions());
+  std::vector<BenchCosts> costs;
+  rows.Next();  // the header
+  CsvSplitter::Result next = rows.Next();
+  for (; next == CsvSplitter::Result::kRow; next = rows.Next()) {
+    BenchCosts cost;
+    uint64_t instructions = 0;
+    // Folders of earlier versions have no instructions.
+    const absl::string_view count = rows.size() == 7 ? rows.field(6) : "";
+    if (rows.size() < 6 || rows.size() > 7 || !absl::SimpleAtoi(rows.field(3), &cost.id.seed) ||
+        !absl::SimpleAtod(rows.field(4), &cost.cpu_seconds) ||
+        !absl::SimpleAtoi(rows.field(5), &cost.peak_rss_kib) ||
+        (!count.empty() && !absl::SimpleAtoi(count, &instructions))) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ":", rows.line(), ":1: expected ", kCostsHeader));
+    }
+    cost.id.entry = std::string(rows.field(0));
+    cost.id.queue = std::string(rows.field(1));
+    cost.id.policy = std::string(rows.field(2));
+    if (!count.empty()) cost.instructions = instructions;
+    if (!costs.empty() && !(costs.back().id < cost.id)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ":", rows.line(), ":1: cell ", cost.id.Name(), ": found it behind ",
+                       costs.back().id.Name(), ", expected sorted cells, each once"));
+    }
+    costs.push_back(std::move(cost));
+  }
+  if (next == CsvSplitter::Result::kEnd) return costs;
+  return absl::InvalidArgumentError(absl::StrCat(path, ": cannot be read as CSV"));
+}
+
+// Counts by key, as an earlier run has left them: "KEY,COUNT,end" a line. A torn line lacks its
+// end.
+std::map<std::string, uint64_t> ReadCounts(const std::string& path) {
+  std::map<std::string, uint64_t> counts;
+  std::ifstream file(path, std::ios::binary);
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::vector<std::string> parts = absl::StrSplit(line, ',');
+    uint64_t count = 0;
+    if (parts.size() == 3 && parts[2] == "end" && absl::SimpleAtoi(parts[1], &count))
+      counts[parts[0]] = count;
+  }
+  return counts;
+}
+
+// Counts the instructions of those finished cells that are marked `cost`, by position.
+absl::Status CountCells(const std::vector<BenchCell>& cells, const BenchTable& table,
+                        const BenchRunOptions& options, const std::string& dir,
+                        const std::map<size_t, FinishedCell>& finished,
+                        std::map<size_t, uint64_t>* counts, std::vector<CellProblem>* failed) {
+  const std::string path = PathIn(dir, kCountsFile);
+  const CostSetup& setup = *options.count_instructions;
+  const std::string way =
+      HexHash(Fnv1a(absl::StrCat(setup.method, "\n", setup.tool, "\n", setup.compiler, "\n",
+                                 setup.flags, "\n", absl::StrJoin(setup.libraries, "\n"))));
+  const auto key_of = [&](size_t i) {
+    return absl::StrCat(KeyOf(cells[i], SuiteText(table), options.program), way);
+  };
+  const std::map<std::string, uint64_t> earlier = ReadCounts(path);
+  std::vector<size_t> pending;
+  std::vector<const BenchCell*> counted;
+  for (const auto& [i, cell] : finished) {
+    if (!cells[i].cost) continue;
+    if (const auto it = earlier.find(key_of(i)); it != earlier.end()) {
+      (*counts)[i] = it->second;
+      continue;
+    }
+    pending.push_back(i);
+    counted.push_back(&cells[i]);
+  }
+  std::ofstream log(path, std::ios::binary | std::ios::app);
+  log << "\n";  // ends a line that a killed run may have torn
+  RunsProgress progress("bench: instructions", pending.size(), options.quiet);
+  const absl::Status ran = CountInstructions(
+      setup, options.program_file, counted, {options.jobs, options.timeout_seconds}, dir,
+      [&](size_t k, const InstructionCount& count) {
+        progress.Update(k, 1);
+        const size_t i = pending[k];
+        if (!count.instructions.ok()) {
+          failed->push_back({cells[i].id, absl::StrCat("counting instructions: ",
+                                                       count.instructions.status().message())});
+        } else if (!absl::EndsWith(finished.at(i).line, count.fingerprint)) {
+          failed->push_back(
+              {cells[i].id, absl::StrCat("counting instructions: found fingerprint ",
+                                         count.fingerprint, ", expected that of the cell")});
+        } else {
+          (*counts)[i] = *count.instructions;
+          log << key_of(i) << "," << *count.instructions << ",end\n" << std::flush;
+        }
+      });
+  progress.Clear();
+  RETURN_IF_ERROR(ran);
+  return log.good() ? absl::OkStatus()
+                    : absl::UnavailableError(absl::StrCat(path, ": cannot write"));
 }
 
 // Runs the cells that are still to do, and appends each to the partial file.
@@ -242,6 +365,10 @@ absl::StatusOr<BenchRunSummary> RunBench(const Suite& suite, const BenchRunOptio
   summary.run_now = pending.size();
   CellRunner runner(cells, empty, options, dir);
   RETURN_IF_ERROR(runner.Run(pending, &finished, &summary.failed));
+  std::map<size_t, uint64_t> counts;
+  if (options.count_instructions.has_value()) {
+    RETURN_IF_ERROR(CountCells(cells, empty, options, dir, finished, &counts, &summary.failed));
+  }
   std::sort(summary.failed.begin(), summary.failed.end(),
             [](const CellProblem& a, const CellProblem& b) { return a.id < b.id; });
 
@@ -249,7 +376,9 @@ absl::StatusOr<BenchRunSummary> RunBench(const Suite& suite, const BenchRunOptio
   std::vector<BenchCosts> costs;
   for (const auto& [i, cell] : finished) {
     absl::StrAppend(&table, cell.line, "\n");
-    costs.push_back({cells[i].id, cell.cpu_seconds, cell.peak_rss_kib});
+    costs.push_back({cells[i].id, cell.cpu_seconds, cell.peak_rss_kib, std::nullopt});
+    if (const auto count = counts.find(i); count != counts.end())
+      costs.back().instructions = count->second;
   }
   std::vector<CellProblem> absent = summary.missing;
   absent.insert(absent.end(), summary.failed.begin(), summary.failed.end());
@@ -281,6 +410,8 @@ absl::StatusOr<BenchResults> ReadBenchResults(const std::string& path) {
   RETURN_IF_ERROR(MergeYaml(text, file, &selection));
   if (selection.has_tier()) results.last = static_cast<Tier>(selection.tier());
   ASSIGN_OR_RETURN(results.filter, Filter::Make(selection.filter()));
+  if (selection.has_instructions()) results.count_setup = SetupOf(selection.instructions());
+  ASSIGN_OR_RETURN(results.costs, ReadCosts(PathIn(path, kCostsFile)));
   if (results.table.rows.empty()) {
     results.table.suite = selection.suite();
     results.table.version = selection.version();

@@ -1,5 +1,6 @@
 // Runs the cells of a suite into a folder: cells.csv (bench_table.h), costs.csv, missing.csv and
-// bench.yaml. A run that was interrupted goes on where it was.
+// bench.yaml, which has the setup of instruction counts, too. A run that was interrupted goes on
+// where it was.
 #ifndef DRASIM_SIM_BENCH_BENCH_RUN_H_
 #define DRASIM_SIM_BENCH_BENCH_RUN_H_
 
@@ -13,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "sim/bench/bench_cells.h"
 #include "sim/bench/bench_table.h"
+#include "sim/bench/instructions.h"
 #include "sim/bench/shard.h"
 #include "sim/bench/suite.h"
 
@@ -27,6 +29,9 @@ struct BenchRunOptions {
   std::string program;
   // Only this part of the cells in scope runs; shard_folder.h has what the folder then has besides.
   std::optional<Shard> shard;
+  // Counts the instructions of cells marked `cost`, too, in that way; absent: does not.
+  std::optional<CostSetup> count_instructions;
+  std::string program_file;  // of this program, to count them
   bool quiet = false;
 };
 
@@ -34,6 +39,7 @@ struct BenchCosts {
   CellId id;
   double cpu_seconds = 0;
   int64_t peak_rss_kib = 0;
+  std::optional<uint64_t> instructions;  // of a cell marked `cost`, if they were counted
 };
 
 struct CellProblem {
@@ -50,7 +56,8 @@ struct BenchRunSummary {
 };
 
 // Runs the cells in scope into `dir`, which exists and is the caller's own. Every finished cell is
-// appended to bench.partial.csv at once; a later call with the same folder takes it from there,
+// appended to bench.partial.csv, and every count of instructions to instructions.partial.csv, at
+// once; a later call with the same folder takes it from there,
 // unless its inputs or the program have changed or its line is torn. A cell that fails does not
 // stop the others. Errors of MakeBenchCells, and those of files.
 absl::StatusOr<BenchRunSummary> RunBench(const Suite& suite, const BenchRunOptions& options,
@@ -63,6 +70,8 @@ struct BenchResults {
   std::vector<CellProblem> missing;
   std::optional<Tier> last;
   Filter filter;
+  std::vector<BenchCosts> costs;         // of a folder; sorted by cell
+  std::optional<CostSetup> count_setup;  // if instructions were counted
 };
 // `path`: a folder that RunBench has written, or a file of its cells. InvalidArgument for a folder
 // without finished results and for damaged files.

@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "model/check.h"
 #include "model/hash.h"
 #include "model/number_text.h"
@@ -25,8 +26,11 @@ namespace {
 
 constexpr size_t kMaxTableBytes = 256u << 20;
 constexpr size_t kHashDigits = 16;
-constexpr absl::string_view kCounters[] = {"records",      "decisions",  "nodes_filtered",
-                                           "nodes_scored", "cache_hits", "attempts_remembered"};
+constexpr absl::string_view kCounters[] = {"records",         "decisions",
+                                           "nodes_filtered",  "nodes_scored",
+                                           "cache_hits",      "attempts_remembered",
+                                           "events",          "queue_operations",
+                                           "allocator_calls", "api_calls"};
 constexpr absl::string_view kHead[] = {"suite", "version", "entry",  "queue",  "policy", "seed",
                                        "tier",  "primary", "better", "margin", "random", "inputs"};
 constexpr absl::string_view kTail[] = {"reason", "fingerprint"};
@@ -46,6 +50,7 @@ std::vector<std::string> Columns() {
   const std::vector<std::string>& metrics = BenchMetricNames();
   columns.insert(columns.end(), metrics.begin(), metrics.end());
   for (const absl::string_view counter : kCounters) columns.emplace_back(counter);
+  for (const absl::string_view calls : kCallColumnNames) columns.emplace_back(calls);
   for (const absl::string_view last : kTail) columns.emplace_back(last);
   return columns;
 }
@@ -55,6 +60,30 @@ std::string FigureText(double value) {
   // Counts stay plain integers, however large.
   if (value == std::floor(value) && std::fabs(value) < 1e15) return FixedText(value + 0.0, 0);
   return DoubleText(value);
+}
+
+// Whether a table may lack the column: one from before it was added.
+bool MayBeAbsent(const std::string& column) {
+  const auto is_column = [&column](absl::string_view name) { return name == column; };
+  return std::any_of(BenchMetricNames().begin(), BenchMetricNames().end(), is_column) ||
+         std::any_of(std::begin(kCounters), std::end(kCounters), is_column) ||
+         std::any_of(std::begin(kCallColumnNames), std::end(kCallColumnNames), is_column);
+}
+
+std::string CallsText(const PluginCalls& calls) {
+  return absl::StrJoin(calls, " ", absl::PairFormatter("="));
+}
+
+// False for anything that CallsText does not write.
+bool ParseCalls(absl::string_view text, PluginCalls* calls) {
+  if (text.empty()) return true;
+  for (const absl::string_view part : absl::StrSplit(text, ' ')) {
+    const std::pair<absl::string_view, absl::string_view> call = absl::StrSplit(part, '=');
+    uint64_t count = 0;
+    if (call.first.empty() || !absl::SimpleAtoi(call.second, &count)) return false;
+    if (!calls->emplace(std::string(call.first), count).second) return false;
+  }
+  return true;
 }
 
 bool IsHash(absl::string_view text) {
@@ -117,12 +146,12 @@ class TableReader {
     columns_ = rows_.size();
     for (const std::string& metric : BenchMetricNames())
       table_.has_metric.push_back(places_.count(metric) > 0);
+    for (const absl::string_view counter : kCounters)
+      table_.has_counter.push_back(places_.find(counter) != places_.end());
+    for (const absl::string_view calls : kCallColumnNames)
+      table_.has_counter.push_back(places_.find(calls) != places_.end());
     for (const std::string& column : known) {
-      const std::vector<std::string>& metrics = BenchMetricNames();
-      if (places_.count(column) > 0 ||
-          std::find(metrics.begin(), metrics.end(), column) != metrics.end()) {
-        continue;
-      }
+      if (places_.count(column) > 0 || MayBeAbsent(column)) continue;
       return At(rows_.end_position(), absl::StrCat("found no column '", column, "'"));
     }
     return absl::OkStatus();
@@ -165,11 +194,7 @@ class TableReader {
         return Bad(metric, "a number or nothing");
       row.metrics.emplace_back(text);
     }
-    for (const absl::string_view counter : kCounters) {
-      uint64_t count = 0;
-      if (!absl::SimpleAtoi(Field(counter), &count)) return Bad(counter, "a number from 0 on");
-      row.counters.push_back(count);
-    }
+    RETURN_IF_ERROR(ReadCounts(&row));
     row.reason = std::string(Field("reason"));
     row.fingerprint = std::string(Field("fingerprint"));
     const auto [it, first] = lines_.emplace(row.id, rows_.line());
@@ -178,6 +203,21 @@ class TableReader {
                 absl::StrCat("cell ", row.id.Name(), " is already in line ", it->second));
     }
     table_.rows.push_back(std::move(row));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadCounts(BenchRow* row) const {
+    for (const absl::string_view counter : kCounters) {
+      uint64_t count = 0;
+      const bool there = places_.find(counter) != places_.end();
+      if (there && !absl::SimpleAtoi(Field(counter), &count))
+        return Bad(counter, "a number from 0 on");
+      row->counters.push_back(count);
+    }
+    for (size_t i = 0; i < kCallColumns; ++i) {
+      if (!ParseCalls(Field(kCallColumnNames[i]), &row->calls[i]))
+        return Bad(kCallColumnNames[i], "PLUGIN=COUNT, separated by spaces");
+    }
     return absl::OkStatus();
   }
 
@@ -233,6 +273,7 @@ BenchTable EmptyTable(const Suite& suite) {
   table.suite = suite.name;
   table.version = suite.version;
   table.has_metric.assign(BenchMetricNames().size(), true);
+  table.has_counter.assign(WorkCounterNames().size() + kCallColumns, true);
   return table;
 }
 
@@ -245,9 +286,18 @@ BenchRow RowOf(const BenchCell& cell, const CellResult& result) {
   row.inputs = cell.inputs;
   for (const CellMetric& metric : AllMetrics())
     row.metrics.push_back(FigureText(metric.value(result)));
-  const WorkCounters& work = result.work;
-  row.counters = {result.records,    work.decisions,  work.nodes_filtered,
-                  work.nodes_scored, work.cache_hits, work.attempts_remembered};
+  const WorkCounters& search = result.work.search;
+  row.counters = {result.records,
+                  search.decisions,
+                  search.nodes_filtered,
+                  search.nodes_scored,
+                  search.cache_hits,
+                  search.attempts_remembered,
+                  result.work.events,
+                  result.work.queue_operations,
+                  result.work.allocator_calls,
+                  result.work.api_calls};
+  row.calls = {result.work.filter_calls, result.work.score_calls};
   row.fingerprint = HexHash(result.fingerprint);
   return row;
 }
@@ -269,6 +319,10 @@ std::string BenchLine(const BenchTable& table, const BenchRow& row) {
                   ",", row.random ? "yes" : "no", ",", row.inputs);
   for (const std::string& figure : row.metrics) absl::StrAppend(&line, ",", figure);
   for (const uint64_t count : row.counters) absl::StrAppend(&line, ",", count);
+  for (const PluginCalls& calls : row.calls) {
+    line += ",";
+    AppendCsvField(CallsText(calls), &line);
+  }
   line += ",";
   AppendCsvField(row.reason, &line);
   absl::StrAppend(&line, ",", row.fingerprint);

@@ -1,7 +1,9 @@
 #include "sim/bench/child_runs.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -10,9 +12,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
@@ -24,11 +28,15 @@ using Clock = std::chrono::steady_clock;
 // The first byte of what a child writes.
 constexpr char kAnswer = 'A';
 constexpr char kError = 'E';
+// With which a child ends that has done its work.
+constexpr int kChildExit = 0;
+constexpr int kNotStarted = 127;
 
 struct Child {
   size_t index = 0;
   pid_t pid = -1;
   int descriptor = -1;  // its answer comes from here
+  Clock::time_point start;
   Clock::time_point deadline;
   bool killed = false;
   std::string text;
@@ -43,31 +51,59 @@ void WriteAll(int descriptor, absl::string_view text) {
   }
 }
 
-[[noreturn]] void WorkInChild(int descriptor, size_t index,
-                              absl::FunctionRef<absl::StatusOr<std::string>(size_t)> work) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+void WorkInChild(int descriptor, size_t index,
+                 absl::FunctionRef<absl::StatusOr<std::string>(size_t)> work) {
   const absl::StatusOr<std::string> answer = work(index);
   const std::string text = answer.ok()
                                ? absl::StrCat(std::string(1, kAnswer), *answer)
                                : absl::StrCat(std::string(1, kError), answer.status().message());
   WriteAll(descriptor, text);
-  _exit(0);  // not exit: the buffers of standard output are the parent's
 }
 
+// Returns only if the program cannot be started.
+void ExecuteInChild(int descriptor, const Program& program) {
+  const char* const input = program.input.empty() ? "/dev/null" : program.input.c_str();
+  const int in = open(input, O_RDONLY | O_CLOEXEC);
+  if (in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(descriptor, STDOUT_FILENO) < 0 ||
+      dup2(descriptor, STDERR_FILENO) < 0) {
+    WriteAll(descriptor, absl::StrCat("cannot open ", input, ": ", std::strerror(errno)));
+    return;
+  }
+  // Tables of hashed addresses cost as much as the addresses happen to collide.
+  const int persona = personality(0xffffffff);
+  if (persona >= 0) personality(static_cast<unsigned long>(persona) | ADDR_NO_RANDOMIZE);
+  std::vector<std::string> environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"};
+  if (const char* const path = std::getenv("LD_LIBRARY_PATH"); path != nullptr)
+    environment.push_back(absl::StrCat("LD_LIBRARY_PATH=", path));
+  std::vector<std::string> arguments = program.arguments;
+  std::vector<char*> argument_list;
+  for (std::string& argument : arguments) argument_list.push_back(argument.data());
+  argument_list.push_back(nullptr);
+  std::vector<char*> environment_list;
+  for (std::string& variable : environment) environment_list.push_back(variable.data());
+  environment_list.push_back(nullptr);
+  execvpe(arguments[0].c_str(), argument_list.data(), environment_list.data());
+  WriteAll(descriptor, absl::StrCat("cannot start ", arguments[0], ": ", std::strerror(errno)));
+}
+
+// `live` is called in the child.
 absl::StatusOr<Child> Start(size_t index, double timeout_seconds,
-                            absl::FunctionRef<absl::StatusOr<std::string>(size_t)> work) {
+                            absl::FunctionRef<void(int descriptor, size_t index)> live) {
   int ends[2] = {-1, -1};
-  if (pipe(ends) != 0)
+  if (pipe2(ends, O_CLOEXEC) != 0)
     return absl::UnavailableError(absl::StrCat("cannot make a pipe: ", std::strerror(errno)));
   Child child;
   child.index = index;
   child.descriptor = ends[0];
-  child.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                      std::chrono::duration<double>(timeout_seconds));
+  child.start = Clock::now();
+  child.deadline = child.start + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(timeout_seconds));
   child.pid = fork();
   if (child.pid == 0) {
     close(ends[0]);
-    WorkInChild(ends[1], index, work);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    live(ends[1], index);
+    _exit(kChildExit);  // not exit: the buffers of standard output are the parent's
   }
   close(ends[1]);
   if (child.pid > 0) return child;
@@ -88,13 +124,33 @@ double Seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
+std::string LastLine(absl::string_view text) {
+  text = absl::StripTrailingAsciiWhitespace(text);
+  const size_t end = text.rfind('\n');
+  return std::string(end == absl::string_view::npos ? text : text.substr(end + 1));
+}
+
+// Of a child that has ended by itself.
+absl::StatusOr<std::string> AnswerOf(const Child& child, int exit_code, bool is_program) {
+  if (is_program) {
+    if (exit_code == 0) return child.text;
+    return absl::AbortedError(
+        absl::StrCat("ended with exit code ", exit_code, ": ", LastLine(child.text)));
+  }
+  if (exit_code != kChildExit || child.text.empty())
+    return absl::AbortedError(absl::StrCat("ended early with exit code ", exit_code));
+  if (child.text[0] == kError) return absl::InvalidArgumentError(child.text.substr(1));
+  return child.text.substr(1);
+}
+
 // Waits for a child whose answer has ended.
-ChildResult Collect(const Child& child, double timeout_seconds) {
+ChildResult Collect(const Child& child, double timeout_seconds, bool is_program) {
   close(child.descriptor);
   int status = 0;
   rusage usage{};
   while (wait4(child.pid, &status, 0, &usage) < 0 && errno == EINTR) continue;
-  ChildResult result{absl::UnknownError(""), 0, 0};
+  ChildResult result{absl::UnknownError(""), 0, 0, 0};
+  result.wall_seconds = std::chrono::duration<double>(Clock::now() - child.start).count();
   result.cpu_seconds = Seconds(usage.ru_utime) + Seconds(usage.ru_stime);
   result.peak_rss_kib = usage.ru_maxrss;
   if (child.killed) {
@@ -102,13 +158,8 @@ ChildResult Collect(const Child& child, double timeout_seconds) {
         absl::AbortedError(absl::StrCat("killed: it took more than ", timeout_seconds, " s"));
   } else if (WIFSIGNALED(status)) {
     result.answer = absl::AbortedError(absl::StrCat("crashed: ", strsignal(WTERMSIG(status))));
-  } else if (WEXITSTATUS(status) != 0 || child.text.empty()) {
-    result.answer =
-        absl::AbortedError(absl::StrCat("ended early with exit code ", WEXITSTATUS(status)));
-  } else if (child.text[0] == kError) {
-    result.answer = absl::InvalidArgumentError(child.text.substr(1));
   } else {
-    result.answer = child.text.substr(1);
+    result.answer = AnswerOf(child, WEXITSTATUS(status), is_program);
   }
   return result;
 }
@@ -134,18 +185,16 @@ void Await(std::vector<Child>* running, std::vector<pollfd>* polled) {
   }
 }
 
-}  // namespace
-
-absl::Status RunInChildren(size_t n, const ChildRunOptions& options,
-                           absl::FunctionRef<absl::StatusOr<std::string>(size_t)> work,
-                           absl::FunctionRef<void(size_t, const ChildResult&)> done) {
+absl::Status RunAll(size_t n, const ChildRunOptions& options, bool programs,
+                    absl::FunctionRef<void(int descriptor, size_t index)> live,
+                    absl::FunctionRef<void(size_t, const ChildResult&)> done) {
   std::vector<Child> running;
   std::vector<pollfd> polled;
   size_t next = 0;
   absl::Status status;
   while (true) {
     while (status.ok() && next < n && running.size() < std::max<size_t>(1, options.jobs)) {
-      absl::StatusOr<Child> child = Start(next, options.timeout_seconds, work);
+      absl::StatusOr<Child> child = Start(next, options.timeout_seconds, live);
       status = child.status();
       if (!status.ok()) break;
       running.push_back(*std::move(child));
@@ -157,9 +206,28 @@ absl::Status RunInChildren(size_t n, const ChildRunOptions& options,
       if (polled[i].revents == 0 || ReadSome(&running[i])) continue;
       const Child ended = std::move(running[i]);
       running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
-      done(ended.index, Collect(ended, options.timeout_seconds));
+      done(ended.index, Collect(ended, options.timeout_seconds, programs));
     }
   }
+}
+
+}  // namespace
+
+absl::Status RunInChildren(size_t n, const ChildRunOptions& options,
+                           absl::FunctionRef<absl::StatusOr<std::string>(size_t)> work,
+                           absl::FunctionRef<void(size_t, const ChildResult&)> done) {
+  const auto live = [&work](int descriptor, size_t index) { WorkInChild(descriptor, index, work); };
+  return RunAll(n, options, /*programs=*/false, live, done);
+}
+
+absl::Status RunPrograms(size_t n, const ChildRunOptions& options,
+                         absl::FunctionRef<Program(size_t)> program,
+                         absl::FunctionRef<void(size_t, const ChildResult&)> done) {
+  const auto live = [&program](int descriptor, size_t index) {
+    ExecuteInChild(descriptor, program(index));
+    _exit(kNotStarted);
+  };
+  return RunAll(n, options, /*programs=*/true, live, done);
 }
 
 }  // namespace drasim::bench

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -16,7 +17,8 @@ namespace drasim::bench {
 struct ChildResult {
   // The result of the work; Aborted if the child crashed or was killed at its time limit.
   absl::StatusOr<std::string> answer;
-  double cpu_seconds = 0;    // user and system
+  double cpu_seconds = 0;  // user and system
+  double wall_seconds = 0;
   int64_t peak_rss_kib = 0;  // with the memory that the child shares with its parent
 };
 
@@ -31,6 +33,20 @@ struct ChildRunOptions {
 absl::Status RunInChildren(size_t n, const ChildRunOptions& options,
                            absl::FunctionRef<absl::StatusOr<std::string>(size_t)> work,
                            absl::FunctionRef<void(size_t, const ChildResult&)> done);
+
+struct Program {
+  // The file, or a name to be found in /usr/local/bin, /usr/bin and /bin, and its arguments.
+  std::vector<std::string> arguments;
+  std::string input;  // the file that is its standard input; empty: none
+};
+
+// The same for other programs; the answer is what one writes to standard output and standard error,
+// and Aborted with the last line of it if the exit code is not 0. Each gets the same environment,
+// LD_LIBRARY_PATH aside, and an address space that is not randomised: where the system allows that,
+// equal runs take equal numbers of instructions.
+absl::Status RunPrograms(size_t n, const ChildRunOptions& options,
+                         absl::FunctionRef<Program(size_t)> program,
+                         absl::FunctionRef<void(size_t, const ChildResult&)> done);
 
 }  // namespace drasim::bench
 

@@ -97,6 +97,7 @@ absl::StatusOr<SuiteEntry> EntryOf(const proto::SuiteEntry& written, const std::
     return KeyError(absl::StrCat(key, ".set.", i),
                     absl::StrCat("found '", written.set(i), "', expected KEY=VALUE"));
   }
+  entry.cost = written.cost();
   entry.policies.assign(written.policies().begin(), written.policies().end());
   entry.queues.assign(written.queues().begin(), written.queues().end());
   if (!written.seeds().empty()) {

@@ -60,6 +60,7 @@ struct SuiteEntry {
   Tier tier = Tier::kSmoke;
   Primary primary;
   std::vector<SuiteInput> inputs;
+  bool cost = false;  // its cells' instructions, CPU time and memory are judged, too
 };
 
 struct Suite {

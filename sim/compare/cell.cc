@@ -139,7 +139,7 @@ CellResult CellOf(const Simulation& sim) {
     cell.hashes = ComputeOrderHashes(sim.cluster(), sim.ranks());
   cell.fingerprint = sim.fingerprint();
   cell.records = sim.engine().records();
-  cell.work = sim.work();
+  cell.work = WorkStepsOf(sim);
   cell.warnings = sim.warnings();
   return cell;
 }

@@ -21,10 +21,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "sim/compare/start_figures.h"
-#include "sim/core/work_counters.h"
 #include "sim/record/load_table.h"
 #include "sim/record/order_hashes.h"
 #include "sim/run/device_outputs.h"
+#include "sim/run/work_steps.h"
 #include "sim/scenario/run_spec.h"
 
 namespace drasim {
@@ -75,7 +75,7 @@ struct CellResult {
   OrderHashes hashes;
   uint64_t fingerprint = 0;
   uint64_t records = 0;
-  WorkCounters work;
+  WorkSteps work;
   std::vector<std::string> warnings;
 
   // The row of that load; null if the run has none.

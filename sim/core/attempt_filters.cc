@@ -72,8 +72,8 @@ ReasonIndex AttemptFilters::JudgeOnce(NodeId node) const {
   for (const Profile::FilterEntry& filter : asked_) {
     if (!IsPrepared(filter)) return kFailed;
     ReasonIndex verdict = kFits;
-    filter.plugin->Filter(pod_, *cluster_, absl::MakeConstSpan(&node, 1),
-                          absl::MakeSpan(&verdict, 1));
+    filter.plugin->AskFilter(pod_, *cluster_, absl::MakeConstSpan(&node, 1),
+                             absl::MakeSpan(&verdict, 1));
     if (verdict != kFits) return static_cast<ReasonIndex>(filter.reason_base + verdict);
   }
   return kFits;

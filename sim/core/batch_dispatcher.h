@@ -60,6 +60,7 @@ class BatchDispatcher : public Dispatcher {
   void Dispatch() override;
   size_t waiting() const override { return line_.size(); }
   int64_t SmallestNeedMilli() const override;
+  uint64_t queue_operations() const override { return line_.operations(); }
   void Save(StateWriter& out) const override;
   absl::Status Load(StateReader& in) override;
 

@@ -97,6 +97,9 @@ class Dispatcher {
   virtual size_t in_line() const { return waiting(); }
   // GPU milli of the smallest job that would be tried if there were room; 0 when none waits.
   virtual int64_t SmallestNeedMilli() const = 0;
+  // Entries put into the queue, taken out or moved between its parts so far: a count of work, the
+  // same in every run. 0 for a dispatcher that keeps no order.
+  virtual uint64_t queue_operations() const { return 0; }
 
   virtual void Save(StateWriter& out) const = 0;
   virtual absl::Status Load(StateReader& in) = 0;

@@ -51,6 +51,7 @@ Engine::~Engine() = default;
 
 SimTime Engine::now() const { return roles_->run.now(); }
 uint64_t Engine::records() const { return roles_->run.records(); }
+uint64_t Engine::events() const { return roles_->run.events().pushes(); }
 const Dispatcher& Engine::dispatcher() const { return roles_->scheduling.dispatcher(); }
 uint64_t Engine::pods_waiting() const { return roles_->jobs.pods_waiting(); }
 uint64_t Engine::never_fitting() const { return roles_->arrivals.never_fitting(); }

@@ -61,6 +61,8 @@ class Engine {
   bool finished() const { return finished_; }
   SimTime now() const;
   uint64_t records() const;
+  // Events put into the queue so far, those before a resumed checkpoint included.
+  uint64_t events() const;
   const Dispatcher& dispatcher() const;
   // Pods of jobs that hold nothing and may still start.
   uint64_t pods_waiting() const;

@@ -90,6 +90,9 @@ class EventQueue {
   // The number of live events; cancelled ones do not count.
   size_t size() const { return live_; }
 
+  // Calls of Push in the life of the queue, those before a Load included.
+  uint64_t pushes() const { return next_push_ - 1; }
+
   // Keys of cancelled events that still wait to be swept. After each Cancel at most max(size(),
   // 63); no other call adds any, so memory is proportional to the greatest size() so far.
   size_t tombstones() const { return tombstones_; }

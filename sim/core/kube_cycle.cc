@@ -386,7 +386,7 @@ void KubeCycle::JudgeChunk(Attempt* a) {
     if ((asked >> f & 1) == 0) continue;
     // A node that an earlier filter rejects is not asked about: it has an answer.
     for (size_t i = 0; i < n; ++i) answers[i] = filter_of[verdicts[i]] > f ? kFits : kNotAsked;
-    filters[f].plugin->Filter(*a->pod, *cluster_, a->chunk, absl::MakeSpan(a->asked_verdicts));
+    filters[f].plugin->AskFilter(*a->pod, *cluster_, a->chunk, absl::MakeSpan(a->asked_verdicts));
     const ReasonIndex base = filters[f].reason_base;
     for (size_t i = 0; i < n; ++i) {
       const ReasonIndex answer = answers[i];
@@ -493,8 +493,8 @@ uint64_t KubeCycle::JudgeBlock(const Attempt& a, size_t block, uint64_t fits,
   const absl::Span<const NodeId> nodes = a.nodes.subspan(block * kBlock, kBlock);
   for (; filters != 0; filters &= filters - 1) {
     const auto f = static_cast<size_t>(std::countr_zero(filters));
-    a.profile->filters()[f].plugin->Filter(*a.pod, *cluster_, nodes,
-                                           absl::MakeSpan(verdicts.data(), nodes.size()));
+    a.profile->filters()[f].plugin->AskFilter(*a.pod, *cluster_, nodes,
+                                              absl::MakeSpan(verdicts.data(), nodes.size()));
   }
   return GatherBits(verdicts.data());
 }
@@ -818,7 +818,7 @@ void KubeCycle::ScoreDomains(Attempt* a, uint64_t normalised) const {
   const uint64_t asked = out.places & ~a->skipped_scores;
   for (uint64_t left = asked; left != 0; left &= left - 1) {
     const auto p = static_cast<size_t>(std::countr_zero(left));
-    out.plugin->Score(*a->pod, *cluster_, out.nodes, absl::MakeSpan(out.scores));
+    out.plugin->AskScore(*a->pod, *cluster_, out.nodes, absl::MakeSpan(out.scores));
     if ((normalised >> p & 1) != 0) {
       out.plugin->NormalizeScore(out.nodes, absl::MakeSpan(out.scores));
     }
@@ -929,7 +929,7 @@ void KubeCycle::SumScores(Attempt* a) {
     } else {
       if (entries[p].plugin->ScoresAlike(*a->pod, *cluster_)) continue;
       work_.nodes_scored += n;
-      entries[p].plugin->Score(*a->pod, *cluster_, a->feasible, absl::MakeSpan(a->scores));
+      entries[p].plugin->AskScore(*a->pod, *cluster_, a->feasible, absl::MakeSpan(a->scores));
     }
     if ((normalised >> p & 1) != 0) {
       entries[p].plugin->NormalizeScore(a->feasible, absl::MakeSpan(a->scores));

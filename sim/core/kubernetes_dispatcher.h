@@ -68,6 +68,7 @@ class KubernetesDispatcher : public Dispatcher {
     return queue_.waiting() - queue_.gated() + nominated_.size() + (Decides() ? 1 : 0);
   }
   int64_t SmallestNeedMilli() const override;
+  uint64_t queue_operations() const override { return queue_.operations(); }
   const Counts& counts() const { return counts_; }
   // The first profile's.
   const std::string& scheduler_name() const { return parts_.profile->scheduler_name(); }

@@ -282,6 +282,7 @@ KubernetesQueue::Counts KubernetesQueue::CountsOf(PodId pod) const {
 
 void KubernetesQueue::Push(KeyHeap& heap, uint32_t slot) {
   const HeapKey key = KeyOf(slot);
+  ++operations_;
   WithOrder([&heap, &key](auto before) { heap.Push(key, before); });
 }
 
@@ -295,6 +296,7 @@ void KubernetesQueue::EnterActive(uint32_t slot) {
 
 void KubernetesQueue::EnterGate(uint32_t slot) {
   entries_[slot].place = Place::kGated;
+  ++operations_;
   ++gated_;
 }
 
@@ -340,6 +342,7 @@ void KubernetesQueue::EnterBucket(uint32_t slot, uint32_t bucket_index) {
   entry.index = static_cast<uint32_t>(bucket.slots.size());
   bucket.slots.push_back(slot);
   ++bucket.live;
+  ++operations_;
   ++unschedulable_;
 }
 
@@ -348,6 +351,7 @@ void KubernetesQueue::Leave(uint32_t slot) {
   Entry& entry = entries_[slot];
   const Place place = entry.place;
   entry.place = Place::kInFlight;
+  ++operations_;
   switch (place) {
     case Place::kInFlight:
       break;
@@ -397,6 +401,7 @@ uint32_t KubernetesQueue::TakeFirst(KeyHeap& heap, Place place) {
   for (;;) {
     DRASIM_CHECK(!heap.empty());
     const HeapKey key = heap.top();
+    ++operations_;
     WithOrder([&heap](auto before) { heap.Pop(before); });
     if (!IsLive(key, place)) continue;
     // Likely the next to be popped.

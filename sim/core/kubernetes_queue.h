@@ -197,6 +197,8 @@ class KubernetesQueue {
   // REQUIRES: the queue knows the pod.
   Counts CountsOf(PodId pod) const;
 
+  // Entries put into a part of the queue and taken out of one, dead ones included: moves of work.
+  uint64_t operations() const { return operations_; }
   size_t active() const { return active_; }
   size_t backoff() const { return pod_backoff_.live + error_backoff_.live; }
   size_t unschedulable() const { return unschedulable_; }
@@ -331,6 +333,7 @@ class KubernetesQueue {
   std::vector<KeyHeap> spare_heaps_;  // empty, for their memory
 
   size_t unschedulable_ = 0;
+  uint64_t operations_ = 0;
   std::vector<Bucket> buckets_;
   std::vector<uint32_t> nonempty_;  // buckets with pods, in the order in which events ask
   absl::flat_hash_map<std::pair<ShapeId, uint64_t>, uint32_t> bucket_of_;

@@ -14,13 +14,17 @@ class LossDispatcher : public Dispatcher {
  public:
   explicit LossDispatcher(DispatchParts parts) : parts_(parts) {}
 
-  void Add(JobId job) override { untried_.push_back(job); }
+  void Add(JobId job) override {
+    untried_.push_back(job);
+    ++operations_;
+  }
   // Rejected by a step of binding: no job waits here.
   void Return(JobId job, SummaryId, Comeback) override { parts_.control->Drop(job); }
   bool Remove(JobId job) override {
     const auto it = std::find(untried_.begin(), untried_.end(), job);
     if (it == untried_.end()) return false;
     untried_.erase(it);
+    ++operations_;
     return true;
   }
   void OnEvent(const ClusterChange&) override {}
@@ -30,6 +34,7 @@ class LossDispatcher : public Dispatcher {
   void Dispatch() override {
     const JobId job = untried_.front();
     untried_.pop_front();
+    ++operations_;
     const auto failure = parts_.placer->Place(job, parts_.control->now());
     if (!failure.has_value()) return parts_.control->StartPlaced(job);
     parts_.control->RecordFailure(job, *failure);
@@ -37,6 +42,7 @@ class LossDispatcher : public Dispatcher {
   }
   size_t waiting() const override { return untried_.size(); }
   int64_t SmallestNeedMilli() const override { return 0; }
+  uint64_t queue_operations() const override { return operations_; }
   void Save(StateWriter& out) const override {
     out.Section("loss");
     out.U64(untried_.size());
@@ -55,6 +61,7 @@ class LossDispatcher : public Dispatcher {
  private:
   DispatchParts parts_;
   std::deque<JobId> untried_;  // more than one only within an instant
+  uint64_t operations_ = 0;
 };
 
 }  // namespace drasim

@@ -207,11 +207,11 @@ void Placer::AssumeOn(const PodContext& pod, NodeId node) {
   DeviceGrants grants;
   if (pod.shape->request.gpu_count > 0) {
     DeviceProposals proposals;
-    profile.allocator().Propose(pod.shape->request, *cluster_, node, &proposals);
+    profile.allocator().Ask(pod.shape->request, *cluster_, node, &proposals);
     DRASIM_CHECK(!proposals.empty());
     devices = proposals.front().devices;
   } else if (!pod.shape->request.mig.empty()) {
-    grants = profile.allocator().ProposeMig(pod, *cluster_, node);
+    grants = profile.allocator().AskMig(pod, *cluster_, node);
     DRASIM_CHECK(!grants.empty());
     devices = DevicesOf(grants);
   }
@@ -355,20 +355,20 @@ bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
       ReasonIndex verdict = kFits;
       for (const Profile::FilterEntry& filter : profile.filters()) {
         if (filter.plugin->filter_reach() != Reach::kNode) continue;
-        filter.plugin->Filter(context, one, absl::MakeConstSpan(&*node, 1),
-                              absl::MakeSpan(&verdict, 1));
+        filter.plugin->AskFilter(context, one, absl::MakeConstSpan(&*node, 1),
+                                 absl::MakeSpan(&verdict, 1));
       }
       if (verdict != kFits) break;
       ++found;
       DeviceSet devices;
       if (shape.request.gpu_count > 0) {
         DeviceProposals proposals;
-        profile.allocator().Propose(shape.request, one, *node, &proposals);
+        profile.allocator().Ask(shape.request, one, *node, &proposals);
         devices = proposals.front().devices;
       }
       DeviceGrants grants;
       if (!shape.request.mig.empty()) {
-        grants = profile.allocator().ProposeMig(context, one, *node);
+        grants = profile.allocator().AskMig(context, one, *node);
         devices = DevicesOf(grants);
       }
       one.Assume(pod, *node, devices, grants);

@@ -55,8 +55,8 @@ bool PostFilterTrial::Fits(NodeId node) {
   const std::vector<Profile::FilterEntry>& filters = profile_.filters();
   for (size_t f = 0; f < filters.size(); ++f) {
     if (cycle_->IsSkipped(f)) continue;
-    filters[f].plugin->Filter(pod_, *cluster_, absl::MakeConstSpan(&node, 1),
-                              absl::MakeSpan(&verdict, 1));
+    filters[f].plugin->AskFilter(pod_, *cluster_, absl::MakeConstSpan(&node, 1),
+                                 absl::MakeSpan(&verdict, 1));
     if (verdict != kFits) return false;
   }
   for (NodeRestrictionPlugin* plugin : profile_.restrictions()) {

@@ -103,7 +103,7 @@ void SchedulingCycle::Refresh(const PodContext& pod, ShapeCache& cache) {
   for (size_t f = 0; f < filters.size(); ++f) {
     const Profile::FilterEntry& filter = filters[f];
     if (IsSkipped(f)) continue;
-    filter.plugin->Filter(pod, *cluster_, stale_, absl::MakeSpan(plugin_verdicts_));
+    filter.plugin->AskFilter(pod, *cluster_, stale_, absl::MakeSpan(plugin_verdicts_));
     // Mostly, a filter rejects none.
     if (plugin_verdicts_ == verdicts_) continue;
     for (size_t i = 0; i < stale_.size(); ++i) {
@@ -150,7 +150,7 @@ bool SchedulingCycle::ScoreBy(size_t p, const PodContext& pod, absl::Span<const 
     std::fill(scores.begin(), scores.end(), 0);
     return false;
   }
-  plugin->Score(pod, *cluster_, nodes, scores);
+  plugin->AskScore(pod, *cluster_, nodes, scores);
   work_.nodes_scored += nodes.size();
   return true;
 }
@@ -361,11 +361,11 @@ Decision SchedulingCycle::Decide(const PodContext& pod,
   }
   if (!decision.node.valid()) return {};
   if (pod.shape->request.gpu_count > 0) {
-    profile_->allocator().Propose(pod.shape->request, *cluster_, decision.node, &proposals_);
+    profile_->allocator().Ask(pod.shape->request, *cluster_, decision.node, &proposals_);
     DRASIM_CHECK(!proposals_.empty());
     decision.devices = proposals_.front().devices;
   } else if (!pod.shape->request.mig.empty()) {
-    decision.grants = profile_->allocator().ProposeMig(pod, *cluster_, decision.node);
+    decision.grants = profile_->allocator().AskMig(pod, *cluster_, decision.node);
     DRASIM_CHECK(!decision.grants.empty());
     decision.devices = DevicesOf(decision.grants);
   }

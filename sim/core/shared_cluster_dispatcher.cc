@@ -80,6 +80,12 @@ int64_t SharedClusterDispatcher::SmallestNeedMilli() const {
   return smallest;
 }
 
+uint64_t SharedClusterDispatcher::queue_operations() const {
+  uint64_t sum = 0;
+  for (const auto& scheduler : schedulers_) sum += scheduler->queue_operations();
+  return sum;
+}
+
 void SharedClusterDispatcher::Save(StateWriter& out) const {
   out.Section("schedulers");
   for (const auto& scheduler : schedulers_) scheduler->Save(out);

@@ -52,6 +52,7 @@ class SharedClusterDispatcher : public Dispatcher {
   size_t waiting() const override;
   size_t in_line() const override;
   int64_t SmallestNeedMilli() const override;
+  uint64_t queue_operations() const override;
   void Save(StateWriter& out) const override;
   absl::Status Load(StateReader& in) override;
 

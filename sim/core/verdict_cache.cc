@@ -162,7 +162,7 @@ void VerdictCache::AskVerdicts(const PodContext& pod, absl::Span<const NodeId> n
   for (size_t f = 0; f < filters.size(); ++f) {
     if (((cluster_filters_ | column->skipped_filters) >> f & 1) != 0) continue;
     own_verdicts_ = verdicts_;
-    filters[f].plugin->Filter(pod, *cluster_, nodes_, absl::MakeSpan(own_verdicts_));
+    filters[f].plugin->AskFilter(pod, *cluster_, nodes_, absl::MakeSpan(own_verdicts_));
     for (size_t i = 0; i < nodes_.size(); ++i) {
       if (verdicts_[i] == kFits && own_verdicts_[i] != kFits) {
         verdicts_[i] = static_cast<ReasonIndex>(filters[f].reason_base + own_verdicts_[i]);
@@ -210,7 +210,7 @@ void VerdictCache::AskScores(const PodContext& pod, absl::Span<const NodeId> nod
   for (size_t p = 0; p < entries.size(); ++p) {
     if ((asked >> p & 1) == 0) continue;
     nodes_scored_ += nodes.size();
-    entries[p].plugin->Score(pod, *cluster_, nodes, absl::MakeSpan(scores_));
+    entries[p].plugin->AskScore(pod, *cluster_, nodes, absl::MakeSpan(scores_));
     if ((column->normalised_scores >> p & 1) != 0) {
       for (size_t i = 0; i < nodes.size(); ++i) column->raw[p][nodes[i].value()] = scores_[i];
       const uint64_t bit = uint64_t{1} << p;

@@ -38,6 +38,7 @@ void WaitingLine::Add(JobId job, JobKey key, uint64_t kind, TenantId tenant, int
   c.jobs.insert(entry);
   if (options_.keep_lengths) c.by_length.insert({length, entry});
   ++size_;
+  ++operations_;
   Touch(line);
 }
 
@@ -61,6 +62,7 @@ bool WaitingLine::Remove(JobId job) {
   }
   place.class_index = kNowhere;
   --size_;
+  ++operations_;
   return true;
 }
 

@@ -63,6 +63,8 @@ class WaitingLine {
   }
 
   size_t size() const { return size_; }
+  // Calls of Add and Remove that changed the line.
+  uint64_t operations() const { return operations_; }
   // In order of first appearance; some may be empty.
   const std::vector<Class>& classes() const { return classes_; }
   // The smallest request in GPU milli above 0; 0 if there is none.
@@ -94,6 +96,7 @@ class WaitingLine {
   absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> index_;
   std::vector<Place> place_;  // by job
   size_t size_ = 0;
+  uint64_t operations_ = 0;
   std::vector<Heads> heads_;                // by line
   std::vector<bool> is_touched_;            // by line
   std::vector<uint32_t> touched_;           // lines

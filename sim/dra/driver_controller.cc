@@ -565,6 +565,7 @@ DriverController::Move DriverController::Probe(Sync& sync) {
     sync.next = 0;
     return ProbeNodes(sync);
   }
+  allocator_calls_ += nodes.size();
   std::vector<std::vector<NodeId>> lists = driver_->UnsuitableNodes(ToAllocate(sync.claims), nodes);
   DRASIM_CHECK_EQ(lists.size(), sync.claims.size());
   for (size_t i = 0; i < lists.size(); ++i) sync.claims[i].unsuitable = std::move(lists[i]);
@@ -576,6 +577,7 @@ DriverController::Move DriverController::ProbeNodes(Sync& sync) {
   if (sync.stage == Stage::kNodeObjectRead) {
     const ApiReply reply = TakeReply(sync);
     const NodeId node = sync.nodes[sync.next++];
+    allocator_calls_ += reply.ok() ? 1 : 0;
     // Nodes come in ascending order.
     if (!reply.ok() || !driver_->Propose(ToAllocate(sync.claims), node)) {
       for (Pending& pending : sync.claims) pending.unsuitable.push_back(node);
@@ -796,6 +798,7 @@ DriverController::Move DriverController::Decide(Sync& sync) {
   }
   if (!asked.empty()) {
     const NodeId node = sync.context == nullptr ? NodeId() : sync.context->selected;
+    allocator_calls_ += told.size();
     std::vector<ClaimAllocation> results = driver_->Allocate(told, node);
     WakeSleepers();
     DRASIM_CHECK_EQ(results.size(), asked.size());

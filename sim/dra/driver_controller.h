@@ -87,6 +87,8 @@ class DriverController : public Actor {
   Name finalizer() const { return finalizer_; }
   // Skipped syncs, each a GET of a pod.
   uint64_t skipped_syncs() const;
+  // Nodes and claims that the driver was asked to find devices for.
+  uint64_t allocator_calls() const { return allocator_calls_; }
   bool idle() const;
   // Ended syncs, by outcome, and the latest error.
   uint64_t outcomes(Outcome outcome) const { return outcomes_[static_cast<size_t>(outcome)]; }
@@ -248,6 +250,7 @@ class DriverController : public Actor {
   // Keys that a timer will add, with the earliest time; later timers are void.
   absl::flat_hash_map<WorkQueue::Key, SimTime> delayed_;
   std::array<uint64_t, 4> outcomes_ = {};
+  uint64_t allocator_calls_ = 0;
   SyncResult last_result_;
   // Contexts whose periodic sync would have the same findings as at that time. In order of keys.
   absl::btree_map<WorkQueue::Key, SimTime> sleepers_;

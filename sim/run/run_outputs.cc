@@ -24,6 +24,7 @@
 #include "sim/run/dra_outputs.h"
 #include "sim/run/resolved_yaml.h"
 #include "sim/run/resume.h"
+#include "sim/run/work_steps.h"
 
 namespace drasim {
 namespace {
@@ -352,20 +353,13 @@ std::string SummaryCsv(const Simulation& sim) {
 }
 
 std::string RunJson(const Simulation& sim, double wall_seconds) {
-  const WorkCounters w = sim.work();
   JsonWriter j;
   j.BeginDocument("run");
   j.Key("drasim_version").String(kDrasimVersion);
   j.Key("compiler").String(__VERSION__);
   j.Key("wall_seconds").Double(wall_seconds);
   j.Key("records").Uint(sim.engine().records());
-  j.Key("steps").BeginObject();
-  j.Key("decisions").Uint(w.decisions);
-  j.Key("nodes_filtered").Uint(w.nodes_filtered);
-  j.Key("nodes_scored").Uint(w.nodes_scored);
-  j.Key("cache_hits").Uint(w.cache_hits);
-  j.Key("attempts_remembered").Uint(w.attempts_remembered);
-  j.EndObject();
+  WriteSteps(WorkStepsOf(sim), j);
   j.EndObject();
   return j.text();
 }

@@ -28,7 +28,9 @@ BenchRow Row(const std::string& entry, uint64_t seed, double figure, bool random
   row.inputs = "00000000000000aa";
   row.metrics.assign(AllMetrics().size(), "");
   row.metrics[MetricIndex(kMetric)] = DoubleText(figure);
-  row.counters = {1000, 1000, 1000, 1000, 1000, 1000};
+  row.counters.assign(WorkCounterNames().size(), 1000);
+  row.calls[0] = {{"GpuShareFit", 200}, {"NodeResourcesFit", 1000}};
+  row.calls[1] = {{"FgdScore", 300}};
   row.fingerprint = "000000000000000a";
   return row;
 }
@@ -38,6 +40,7 @@ BenchResults Results(std::vector<BenchRow> rows) {
   results.table.suite = "core";
   results.table.version = 1;
   results.table.has_metric.assign(AllMetrics().size(), true);
+  results.table.has_counter.assign(WorkCounterNames().size() + kCallColumns, true);
   results.table.rows = std::move(rows);
   return results;
 }
@@ -99,6 +102,8 @@ TEST(BenchCompareTest, CountersMayGrowByOnePercent) {
       {2, 1011, CellVerdict::kWorse}, {3, 1011, CellVerdict::kWorse},
       {2, 100, CellVerdict::kSame},   {0, 2000, CellVerdict::kSame},
       {4, 2000, CellVerdict::kSame},  {5, 2000, CellVerdict::kSame},
+      {6, 1011, CellVerdict::kWorse}, {7, 1011, CellVerdict::kWorse},
+      {8, 1011, CellVerdict::kWorse}, {9, 1011, CellVerdict::kWorse},
   };
   for (const Case& c : cases) {
     BenchRow changed = Row("a", 1, 5, false);
@@ -116,6 +121,50 @@ TEST(BenchCompareTest, CountersMayGrowByOnePercent) {
   const CellComparison cell = Compared(Results({none}), Results({Row("a", 1, 5, false)})).cells[0];
   EXPECT_EQ(cell.verdict, CellVerdict::kWorse);
   EXPECT_EQ(cell.why, "nodes_filtered 0 -> 1000 (from 0)");
+}
+
+std::string WhyOfCalls(PluginCalls filters, PluginCalls scores, CellVerdict verdict) {
+  BenchRow changed = Row("a", 1, 5, false);
+  changed.calls = {std::move(filters), std::move(scores)};
+  const CellComparison cell =
+      Compared(Results({Row("a", 1, 5, false)}), Results({changed})).cells[0];
+  EXPECT_EQ(cell.verdict, verdict) << cell.why;
+  return cell.why;
+}
+
+TEST(BenchCompareTest, CallsOfOnePluginMayGrowByOnePercent) {
+  const PluginCalls filters = {{"GpuShareFit", 200}, {"NodeResourcesFit", 1000}};
+  EXPECT_EQ(WhyOfCalls(filters, {{"FgdScore", 303}}, CellVerdict::kSame),
+            "score_calls/FgdScore 300 -> 303 (+1.00 %); score_calls 300 -> 303 (+1.00 %)");
+  EXPECT_EQ(WhyOfCalls(filters, {{"FgdScore", 600}}, CellVerdict::kWorse),
+            "score_calls/FgdScore 300 -> 600 (+100.00 %); score_calls 300 -> 600 (+100.00 %)");
+  // Hidden by another plugin's fewer calls, it shows by name.
+  EXPECT_EQ(WhyOfCalls({{"GpuShareFit", 203}, {"NodeResourcesFit", 997}}, {{"FgdScore", 300}},
+                       CellVerdict::kWorse),
+            "filter_calls/GpuShareFit 200 -> 203 (+1.50 %); filter_calls/NodeResourcesFit 1000 -> "
+            "997 (-0.30 %)");
+  // A plugin under another name is the same work.
+  EXPECT_EQ(WhyOfCalls(filters, {{"Fgd", 300}}, CellVerdict::kSame), "");
+  EXPECT_EQ(WhyOfCalls(filters, {{"Fgd", 304}}, CellVerdict::kWorse),
+            "score_calls 300 -> 304 (+1.33 %)");
+}
+
+TEST(BenchCompareTest, ACounterThatOneSideLacksSaysNothing) {
+  BenchResults old = Results({Row("a", 1, 5, false)});
+  for (size_t i = 6; i < old.table.has_counter.size(); ++i) old.table.has_counter[i] = false;
+  for (size_t i = 6; i < WorkCounterNames().size(); ++i) old.table.rows[0].counters[i] = 0;
+  old.table.rows[0].calls = {};
+  EXPECT_EQ(Compared(old, Results({Row("a", 1, 5, false)})).cells[0].verdict, CellVerdict::kSame);
+  const absl::StatusOr<Acceptance> accepted =
+      AcceptResults(old.table, Results({Row("a", 1, 5, false)}), "more columns");
+  ASSERT_EQ(accepted.status(), absl::OkStatus());
+  EXPECT_EQ(accepted->rewritten, 0u);
+  EXPECT_EQ(accepted->table.rows[0].counters[6], 1000u);
+  EXPECT_TRUE(accepted->table.has_counter[6]);
+  BenchResults part = Results({Row("a", 1, 5, false)});
+  part.last = Tier::kSmoke;
+  EXPECT_EQ(AcceptResults(old.table, part, "more columns").status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 // `shift` is added to the figure of every seed; `spread` to every second one.

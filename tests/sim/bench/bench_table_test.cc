@@ -22,6 +22,7 @@ BenchTable TwoRows() {
   table.suite = "core";
   table.version = 2;
   table.has_metric.assign(AllMetrics().size(), true);
+  table.has_counter.assign(WorkCounterNames().size() + kCallColumns, true);
   BenchRow row;
   row.id = {"fill", "", "fgd", 42};
   row.tier = Tier::kPr;
@@ -30,7 +31,8 @@ BenchTable TwoRows() {
   row.inputs = "00000000000000aa";
   row.metrics.assign(AllMetrics().size(), "");
   row.metrics[MetricIndex("gpu_allocation_percent_end")] = "95.25";
-  row.counters = {1, 2, 3, 4, 5, 6};
+  row.counters = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  row.calls[0] = {{"GpuShareFit", 12}, {"NodeResourcesFit", 34}};
   row.reason = "first, \"best\"";
   row.fingerprint = "0123456789abcdef";
   table.rows.push_back(row);
@@ -54,7 +56,9 @@ TEST(BenchTableTest, ReadsWhatItWrites) {
   EXPECT_EQ(row->primary.margin.Text(), "0.5%");
   EXPECT_TRUE(row->random);
   EXPECT_EQ(row->metrics[MetricIndex("gpu_allocation_percent_end")], "95.25");
-  EXPECT_EQ(row->counters, (std::vector<uint64_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(row->counters, (std::vector<uint64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+  EXPECT_EQ(row->calls[0], (PluginCalls{{"GpuShareFit", 12}, {"NodeResourcesFit", 34}}));
+  EXPECT_EQ(row->calls[1], PluginCalls());
   EXPECT_EQ(row->reason, "first, \"best\"");
   EXPECT_EQ(read->Find({"fill", "", "fgd", 43}), nullptr);
 }
@@ -112,6 +116,8 @@ TEST(BenchTableTest, MistakesHaveTheirPlace) {
       {"fgd,7,pr", "fgd,x,pr", "seed: found 'x', expected a number from 0 on"},
       {"95.25", "nan", "gpu_allocation_percent_end: found 'nan', expected a number or nothing"},
       {"1,2,3,4", "1,-2,3,4", "decisions: found '-2', expected a number from 0 on"},
+      {"GpuShareFit=12", "GpuShareFit", "filter_calls: found 'GpuShareFit NodeResourcesFit=34'"},
+      {"GpuShareFit=12", "A=12 A=12", "expected PLUGIN=COUNT, separated by spaces"},
       {"0123456789abcdef", "0123", "fingerprint: found '0123', expected 16 hexadecimal digits"},
   };
   for (const BadTable& bad : tables) {

@@ -2,10 +2,13 @@
 #include "sim/bench/child_runs.h"
 
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/personality.h>
 #include <unistd.h>
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -13,6 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "tests/testing/temp_dir.h"
 
 namespace drasim::bench {
 namespace child_runs_test {
@@ -70,6 +74,52 @@ TEST(ChildRunsTest, MemoryIsThatOfTheChild) {
     return std::string(1, memory[memory.size() / 2]);
   });
   EXPECT_GT(results.at(0).peak_rss_kib, results.at(1).peak_rss_kib + (50 << 10));
+}
+
+std::map<size_t, ChildResult> RunEach(const std::vector<Program>& programs,
+                                      const ChildRunOptions& options) {
+  std::map<size_t, ChildResult> results;
+  EXPECT_EQ(RunPrograms(
+                programs.size(), options, [&](size_t i) { return programs[i]; },
+                [&](size_t i, const ChildResult& result) { results.emplace(i, result); }),
+            absl::OkStatus());
+  return results;
+}
+
+TEST(ChildRunsTest, ProgramsAnswerWithWhatTheyWrite) {
+  const TempDir dir;
+  dir.Write("in", "from the file");
+  const auto results = RunEach({{{"sh", "-c", "cat; echo err >&2"}, dir.PathOf("in")},
+                                {{"sh", "-c", "cat; echo first; echo last >&2; exit 3"}, ""},
+                                {{"/no/such/program"}, ""},
+                                {{"sh", "-c", "kill -9 $$"}, ""},
+                                {{"sleep", "60"}, ""},
+                                {{"cat"}, dir.PathOf("absent")}},
+                               {2, 1});
+  ASSERT_EQ(results.size(), 6u);
+  ASSERT_EQ(results.at(0).answer.status(), absl::OkStatus());
+  EXPECT_EQ(*results.at(0).answer, "from the fileerr\n");
+  EXPECT_EQ(results.at(1).answer.status().message(), "ended with exit code 3: last");
+  EXPECT_EQ(results.at(2).answer.status().message(),
+            "ended with exit code 127: cannot start /no/such/program: No such file or directory");
+  EXPECT_TRUE(absl::StartsWith(results.at(3).answer.status().message(), "crashed: "));
+  EXPECT_EQ(results.at(4).answer.status().message(), "killed: it took more than 1 s");
+  EXPECT_GE(results.at(4).wall_seconds, 1);
+  EXPECT_TRUE(absl::StrContains(results.at(5).answer.status().message(), "cannot open"));
+}
+
+// Otherwise counts of instructions would vary with them.
+TEST(ChildRunsTest, ProgramsHaveAFixedEnvironment) {
+  setenv("DRASIM_CHILD_RUNS_TEST", "1", 1);
+  const auto results = RunEach({{{"env"}, ""}, {{"cat", "/proc/self/personality"}, ""}}, {1, 60});
+  unsetenv("DRASIM_CHILD_RUNS_TEST");
+  ASSERT_EQ(results.at(0).answer.status(), absl::OkStatus());
+  EXPECT_FALSE(absl::StrContains(*results.at(0).answer, "DRASIM_CHILD_RUNS_TEST"));
+  EXPECT_TRUE(absl::StrContains(*results.at(0).answer, "LC_ALL=C\n"));
+  // Where the system allows it: ADDR_NO_RANDOMIZE.
+  if (results.at(1).answer.ok() && personality(0xffffffff) >= 0) {
+    EXPECT_EQ(*results.at(1).answer, "00040000\n");
+  }
 }
 
 }  // namespace child_runs_test

@@ -14,11 +14,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "policies/devices/mig_rule_list.h"
 #include "sim/bench/bench_cells.h"
 #include "sim/bench/bench_table.h"
 #include "sim/bench/suite.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/comparison.h"
+#include "sim/scenario/front_end_spec.h"
 #include "sim/scenario/scheduler_spec.h"
 #include "tests/testing/assert_ok.h"
 
@@ -70,6 +72,36 @@ TEST(CoreSuiteTest, HasEveryPolicyAndQueue) {
   all = QueueNames();
   all.emplace_back(kLossQueue);
   EXPECT_EQ(Unseen(all, queues), std::vector<std::string>());
+}
+
+// Of the front ends, too; the placement rules of MIG are policies ("mig-...").
+TEST(CoreSuiteTest, HasEveryFrontEndAndMigRule) {
+  std::set<std::string> front_ends;
+  std::set<std::string> policies;
+  for (const BenchCell& cell : CoreCells()) {
+    if (cell.tier != Tier::kSmoke) continue;
+    front_ends.emplace(FrontEndName(cell.spec.front_end.kind));
+    policies.insert(cell.id.policy);
+  }
+  EXPECT_EQ(Unseen(FrontEndNames(), front_ends), std::vector<std::string>());
+  std::vector<std::string> rules;
+  for (const MigRuleInfo& rule : MigRuleInfos()) rules.emplace_back(rule.name);
+  EXPECT_GT(rules.size(), 5u);
+  EXPECT_EQ(Unseen(rules, policies), std::vector<std::string>());
+}
+
+// Costs of pieces: at least one cell each of what they are made of, and none that takes long.
+TEST(CoreSuiteTest, HasCostsOfEveryDispatcherAndFrontEnd) {
+  std::set<std::string> queues;
+  std::set<std::string> front_ends;
+  for (const BenchCell& cell : CoreCells()) {
+    if (!cell.cost) continue;
+    EXPECT_NE(cell.tier, Tier::kNightly) << cell.id.Name();
+    queues.insert(cell.id.queue);
+    front_ends.emplace(FrontEndName(cell.spec.front_end.kind));
+  }
+  EXPECT_EQ(Unseen({"", "fifo", "kubernetes", "loss"}, queues), std::vector<std::string>());
+  EXPECT_EQ(Unseen(FrontEndNames(), front_ends), std::vector<std::string>());
 }
 
 void AddNames(const Profile& profile, std::set<std::string>* names) {

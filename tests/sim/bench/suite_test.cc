@@ -32,7 +32,8 @@ constexpr char kSuite[] =
     "  inputs: [{path: in.csv, sha256: SHA}, {path: /abs.csv, sha256: SHA}]\n"
     "- name: b\n"
     "  tier: smoke\n"
-    "  primary: {metric: goodput, better: higher}\n";
+    "  primary: {metric: goodput, better: higher}\n"
+    "  cost: true\n";
 
 std::string Text(absl::string_view from = "", absl::string_view to = "") {
   std::string text = absl::StrReplaceAll(kSuite, {{"SHA", kSha}});
@@ -57,6 +58,8 @@ TEST(SuiteTest, ReadsEveryKey) {
   ASSERT_EQ(suite->entries.size(), 2u);
   const SuiteEntry& entry = suite->entries[0];
   EXPECT_EQ(entry.name, "fill-a");
+  EXPECT_FALSE(entry.cost);
+  EXPECT_TRUE(suite->entries[1].cost);
   EXPECT_EQ(entry.scenario, dir.PathOf("s/fill.yaml"));
   EXPECT_EQ(entry.settings, (std::vector<std::string>{"seed=7", "scheduler.policy=fgd"}));
   EXPECT_EQ(entry.policies, (std::vector<std::string>{"fgd", "random"}));

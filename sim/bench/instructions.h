@@ -1,0 +1,71 @@
+// Counts the instructions that a program takes for a cell: exact under load, unlike any time.
+//
+//   ASSIGN_OR_RETURN(const CostSetup setup, FindCostSetup());
+//   RETURN_IF_ERROR(CountInstructions(setup, "build/release/bin/drasim", cells, options,
+//                                     [&](size_t i, const InstructionCount& count) { ... }));
+//
+// Equal runs of one binary differ by less than 0.01 %: what varies from run to run is fixed, namely
+// the address space, the environment, and the seed of protobuf's maps, which would come from the
+// clock (GOOGLE_PROTOBUF_NO_RDTSC).
+#ifndef DRASIM_SIM_BENCH_INSTRUCTIONS_H_
+#define DRASIM_SIM_BENCH_INSTRUCTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "sim/bench/bench_cells.h"
+#include "sim/bench/child_runs.h"
+
+namespace drasim::bench {
+
+// What counts depend on beside the program. Counts of different setups do not compare.
+struct CostSetup {
+  std::string method;  // kCachegrind or kPerf
+  std::string tool;    // its version
+  // Of this program: how it was built, and the shared libraries that it has loaded, each with the
+  // first digits of its SHA-256.
+  std::string compiler;
+  std::string flags;
+  std::vector<std::string> libraries;
+
+  bool operator==(const CostSetup&) const = default;
+  // What differs from the other, for people: "tool valgrind-3.19.0 and valgrind-3.22.0".
+  std::string DifferenceTo(const CostSetup& other) const;
+};
+inline constexpr char kCachegrind[] = "cachegrind";
+inline constexpr char kPerf[] = "perf";
+
+// cachegrind if valgrind is installed, else perf if the machine has hardware counters. NotFound,
+// with the package to install, if there is neither. Reads the program's shared libraries.
+absl::StatusOr<CostSetup> FindCostSetup();
+
+struct InstructionCount {
+  // Aborted if the cell did not run or was killed.
+  absl::StatusOr<uint64_t> instructions;
+  std::string fingerprint;  // of the run that was counted
+};
+
+// Runs `program` on each cell, without results, and calls done(i, count) as they end. `dir` is for
+// temporary files. Unavailable if a file cannot be written or no process started.
+// REQUIRES: this process has one thread.
+absl::Status CountInstructions(const CostSetup& setup, const std::string& program,
+                               absl::Span<const BenchCell* const> cells,
+                               const ChildRunOptions& options, const std::string& dir,
+                               absl::FunctionRef<void(size_t, const InstructionCount&)> done);
+
+// The run of a cell from standard input: `prefix`, the program and its arguments. The answer of
+// such a program holds the fingerprint.
+Program ProgramOfCell(std::vector<std::string> prefix, const std::string& program,
+                      const std::string& scenario_file);
+// Empty if the answer has none.
+std::string FingerprintIn(absl::string_view answer);
+
+}  // namespace drasim::bench
+
+#endif  // DRASIM_SIM_BENCH_INSTRUCTIONS_H_

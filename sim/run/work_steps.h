@@ -1,0 +1,37 @@
+// What a run has done, counted: the same numbers in every run of one program on one scenario.
+#ifndef DRASIM_SIM_RUN_WORK_STEPS_H_
+#define DRASIM_SIM_RUN_WORK_STEPS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "model/text/json_writer.h"
+#include "sim/core/work_counters.h"
+#include "sim/run/simulation.h"
+
+namespace drasim {
+
+// Nodes that a plugin was asked about, by the plugin's name.
+using PluginCalls = std::map<std::string, uint64_t>;
+
+struct WorkSteps {
+  WorkCounters search;
+  uint64_t events = 0;            // of the engine
+  uint64_t queue_operations = 0;  // Dispatcher::queue_operations
+  // Proposals of devices for a pod and a node, and questions to the drivers of classic DRA.
+  uint64_t allocator_calls = 0;
+  uint64_t api_calls = 0;  // of classic DRA: reads and writes of all clients, refused ones included
+  PluginCalls filter_calls;
+  PluginCalls score_calls;
+};
+
+// So far, of this process: all but the events begin at 0 in a resumed run. O(plugins).
+WorkSteps WorkStepsOf(const Simulation& sim);
+
+// The key "steps" and its object.
+void WriteSteps(const WorkSteps& steps, JsonWriter& j);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_RUN_WORK_STEPS_H_
