@@ -32,6 +32,8 @@ absl::Status BenchRunCommand(const ParsedFlags& flags);
 absl::Status BenchCompareCommand(const ParsedFlags& flags);
 absl::Status BenchAcceptCommand(const ParsedFlags& flags);
 absl::Status BenchJudgeCommand(const ParsedFlags& flags);
+absl::Status BenchCardCommand(const ParsedFlags& flags);
+absl::Status BenchVerifyCommand(const ParsedFlags& flags);
 absl::Status CasesKubeCommand(const ParsedFlags& flags);
 absl::Status ValidateCommand(const ParsedFlags& flags);
 absl::Status TraceStatsCommand(const ParsedFlags& flags);
