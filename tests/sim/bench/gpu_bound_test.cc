@@ -305,13 +305,13 @@ BoundInput RandomInput(uint64_t seed, const MigTable& table) {
   return input;
 }
 
-// 10,000 clusters with DRASIM_SOAK=20, which `make soak` exceeds.
+// 10,000 clusters with DRASIM_SOAK=5, which `make soak` exceeds.
 TEST(GpuBoundTest, IsNeverBelowTheBestOfSmallClusters) {
   const MigTable table = TableOfA100();
   int64_t exact = 0;
   int64_t bounds = 0;
   int64_t bests = 0;
-  const uint64_t seeds = SoakSeeds(500);
+  const uint64_t seeds = SoakSeeds(2000);
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     const BoundInput input = RandomInput(seed, table);
     const int64_t best = Exhaustive(input, table).Best();
