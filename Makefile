@@ -3,7 +3,7 @@ JOBS ?= 2
 BUILD = build/release
 DRASIM = $(BUILD)/bin/drasim
 
-.PHONY: help build demo docs test cross soak soak-short bench bench-micro asan tidy format format-check install clean
+.PHONY: help build demo docs test cross soak soak-short bench notebooks bench-micro asan tidy format format-check install clean
 
 help:
 	@echo "make demo    build, and compare seven GPU scheduling policies on the embedded workload"
@@ -13,6 +13,7 @@ help:
 	@echo "make cross   the same decisions from g++ and clang++, at -O0 and -O2"
 	@echo "make soak    long randomised tests, and 5 minutes of fuzzing per reader"
 	@echo "make bench   the tier smoke of the suite core against its baseline; make bench-micro for single functions"
+	@echo "make notebooks  execute notebooks/ and compare what they print"
 	@echo "make asan    the core tests under the address and undefined-behaviour sanitizers"
 	@echo "make tidy, make format, make install (PREFIX=/usr/local), make clean"
 
@@ -64,6 +65,13 @@ bench:
 	@cmake --build $(BUILD) -j $(JOBS) --target drasim
 	@$(DRASIM) bench run bench/suite/core.yaml --tier smoke --out $(BUILD)/bench --jobs $(JOBS) --quiet
 	@$(DRASIM) bench compare bench/baseline/core.csv $(BUILD)/bench
+
+# Debian's Python, which has the packages; another one may come first in PATH.
+notebooks:
+	@.ci/setup build notebooks
+	@[ -e $(BUILD)/build.ninja ] || cmake --preset release -DDRASIM_BUILD_TESTS=OFF -DDRASIM_BUILD_BENCH=OFF >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target drasim
+	@/usr/bin/python3 notebooks/execute.py --check
 
 # DRASIM_BENCH_LONG=FOLDER: gui_bench measures runs of 1,000,000 jobs and 100,000 pods, made there once.
 bench-micro:

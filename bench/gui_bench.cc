@@ -55,6 +55,7 @@
 #include "sim/run/simulation.h"
 #include "sim/scenario/given_scenario.h"
 #include "sim/scenario/resolve.h"
+#include "tests/gui/app/headless_imgui.h"
 #include "tests/gui/view/large_run.h"
 #include "tests/testing/thread_cpu.h"
 
@@ -62,10 +63,12 @@ namespace drasim::gui {
 namespace {
 
 constexpr double kMebibyte = 1024.0 * 1024;
+const ImVec2 kDisplay(1600, 1000);
 
 // --- Measuring ---
 
-// What a child process finds. It ends with its measurement; the parent stays small.
+// Runs the measurement in a child process, so that its memory is gone afterwards; returns its
+// figures, or nothing if the child fails.
 std::optional<std::vector<double>> InChild(const std::function<std::vector<double>()>& measure) {
   int ends[2];
   DRASIM_CHECK(pipe(ends) == 0);
@@ -91,7 +94,7 @@ std::optional<std::vector<double>> InChild(const std::function<std::vector<doubl
   return found;
 }
 
-// Of all threads, in seconds.
+// CPU time of all threads, in seconds.
 double ProcessCpu() {
   std::timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -111,32 +114,6 @@ double PeakMebibytes() {
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
-
-// Dear ImGui without a window.
-class Headless {
- public:
-  Headless() {
-    IMGUI_CHECKVERSION();
-    ImGui::CreateContext();
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.DeltaTime = 1.0F / 60;
-    io.DisplaySize = ImVec2(1600, 1000);
-    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
-    TakeFonts();
-  }
-  ~Headless() { ImGui::DestroyContext(); }
-  Headless(const Headless&) = delete;
-  Headless& operator=(const Headless&) = delete;
-
-  // After a change of the fonts.
-  static void TakeFonts() {
-    unsigned char* pixels = nullptr;
-    int width = 0;
-    int height = 0;
-    ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
-  }
-};
 
 // --- Runs ---
 
@@ -228,7 +205,7 @@ void DrawFrame(App* app) {
 // To the first picture: the series, the ended pods, and the state of the fullest moment. The CPU of
 // the workers counts.
 std::vector<double> Opening(const std::string& path) {
-  Headless window;
+  const HeadlessImGui imgui(kDisplay);
   const double begin = ProcessCpu();
   App app(Opened(path));
   while (app.state().a.overview == nullptr || app.state().a.snapshot == nullptr) {
@@ -242,7 +219,7 @@ std::vector<double> Opening(const std::string& path) {
 
 // With all tables and plots, after everything that is read in the background.
 std::vector<double> Memory(const std::string& path) {
-  Headless window;
+  const HeadlessImGui imgui(kDisplay);
   AppOptions options = Opened(path);
   for (const ViewKind view : {ViewKind::kNodes, ViewKind::kClaims, ViewKind::kTenants}) {
     options.views.Add(view);
@@ -278,10 +255,10 @@ std::vector<double> Playing(const std::string& path) {
   constexpr uint64_t kRecords = 10'000;
   constexpr int kFrames = 100;
   constexpr int kRepeats = 3;
-  Headless window;
+  const HeadlessImGui imgui(kDisplay);
   App app(Opened(path));
   ApplyLooks(app.state().looks, &app.state().fonts);
-  Headless::TakeFonts();
+  HeadlessImGui::TakeFonts();
   DRASIM_CHECK(app.Settle().ok());
   const uint64_t all = app.state().a.overview->records;
   const view::RecordClock& clock = *app.state().a.session->clock();
@@ -343,11 +320,11 @@ std::vector<double> Frames(bool moves) {
   constexpr LargeRunSize kSize;
   constexpr int kRepeats = 10;
   constexpr int kFrames = 50;
-  Headless window;
+  const HeadlessImGui imgui(kDisplay);
   App app{AppOptions()};
   AppState& state = app.state();
   ApplyLooks(state.looks, &state.fonts);
-  Headless::TakeFonts();
+  HeadlessImGui::TakeFonts();
   const ManyPods pods(kSize.pods);
   state.a.overview = LargeOverview(kSize);
   state.timeline = view::Timeline(state.a.overview->end);

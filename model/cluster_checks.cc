@@ -180,6 +180,7 @@ void ClusterState::LoadOrder(std::vector<std::pair<uint64_t, NodeId>> ordered, S
   std::sort(ordered.begin(), ordered.end());
   order_ = NodeOrder();
   order_matters_ = true;
+  ++nodes_version_;
   for (size_t i = 0; i < ordered.size(); ++i) {
     const auto& [place, node] = ordered[i];
     if (place != i + 1 || !rows_[node.value()].available) break;

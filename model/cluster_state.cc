@@ -64,7 +64,7 @@ int64_t ExtendedOf(const NodeSpec& spec, const std::string& name) {
   return 0;
 }
 
-// What kube-scheduler's scores assume of a container without a request (GetNonzeroRequests).
+// Requests that kube-scheduler's scores assume for a container without any (GetNonzeroRequests).
 constexpr int64_t kScoredCpuMilli = 100;
 constexpr int64_t kScoredMemoryBytes = int64_t{200} << 20;
 
@@ -123,6 +123,7 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
   cordoned_nodes_ += spec.unschedulable ? 1 : 0;
   row.available = !spec.absent;
   row.has_taints = !spec.taints.empty();
+  tainted_nodes_ += row.has_taints ? 1 : 0;
   if (!models.empty()) {
     const bool alike = std::count(models.begin(), models.end(), models[0]) ==
                        static_cast<std::ptrdiff_t>(models.size());
@@ -241,7 +242,9 @@ absl::Status ClusterState::UpdateNode(NodeId node, const NodeSpec& spec) {
   row.cpu_milli_idle += spec.cpu_milli - before.cpu_milli;
   row.memory_bytes_idle += spec.memory_bytes - before.memory_bytes;
   row.pods_idle += PodSlots(spec) - PodSlots(before);
+  tainted_nodes_ -= row.has_taints ? 1 : 0;
   row.has_taints = !spec.taints.empty();
+  tainted_nodes_ += row.has_taints ? 1 : 0;
   if (row.available) CountCapacity(row, before, -1);
   const bool absent = before.absent;
   before = spec;
@@ -260,6 +263,7 @@ absl::Status ClusterState::UpdateNode(NodeId node, const NodeSpec& spec) {
   }
   if (counts_.active()) counts_.SetNode(node);
   SetSchedulable(node, !spec.unschedulable);
+  ++nodes_version_;
   return absl::OkStatus();
 }
 

@@ -139,8 +139,8 @@ inline constexpr size_t kMaxExtendedNames = 500;
 
 class ClusterState {
  public:
-  // Both tables must outlive the state. AddNode adds the models of nodes; whoever adds pods interns
-  // their shapes first.
+  // Both tables must outlive the state. AddNode adds the models of nodes; callers intern the shapes
+  // of pods before they add them.
   ClusterState(GpuModelTable* models, const ShapeTable* shapes);
   ClusterState(const ClusterState&) = delete;
   ClusterState& operator=(const ClusterState&) = delete;
@@ -169,6 +169,7 @@ class ClusterState {
   uint64_t nodes_version() const { return nodes_version_; }
   size_t available_nodes() const { return available_nodes_; }
   size_t cordoned_nodes() const { return cordoned_nodes_; }
+  size_t tainted_nodes() const { return tainted_nodes_; }  // available or not
   size_t node_count() const { return rows_.size(); }
   const NodeRow& node(NodeId id) const { return rows_[id.value()]; }
   absl::Span<const NodeRow> nodes() const { return rows_; }
@@ -401,7 +402,7 @@ class ClusterState {
     std::vector<std::pair<uint32_t, int64_t>> extended;  // column, amount
     uint32_t group = 0;                                  // 1 + row of group_pods_; 0: none
     int32_t max_per_node = 0;
-    bool lacks_resource = false;   // asks for what no node offers
+    bool lacks_resource = false;   // asks for a resource that no node has
     int64_t scored_cpu_milli = 0;  // of a pod on a node
     int64_t scored_memory_bytes = 0;
     std::vector<absl::InlinedVector<uint8_t, 2>> mig;  // by model
@@ -419,7 +420,7 @@ class ClusterState {
   DeviceSet MixedGpusOf(NodeId id, uint64_t model_mask) const;
   DeviceSet MixedMigGpus(NodeId id) const;
   absl::Status LoadPods(StateReader& in);
-  // Whatever room the node has.
+  // Charges the pod even if the node lacks room.
   void Charge(PodId pod, NodeId node, DeviceSet devices, absl::Span<const DeviceGrant> grants,
               int sign);
   bool HasRoom(const ResourceRequest& request, const NodeRow& row) const;
@@ -485,6 +486,7 @@ class ClusterState {
   uint64_t nodes_version_ = 0;
   size_t available_nodes_ = 0;
   size_t cordoned_nodes_ = 0;
+  size_t tainted_nodes_ = 0;
 
   std::string pod_names_;  // all names, one after the other
   std::vector<uint64_t> pod_name_begin_;

@@ -75,8 +75,11 @@ FragmentationModel::FragmentationModel(std::vector<TypicalPod> typical)
     : typical_(std::move(typical)) {
   std::vector<int32_t> thresholds;
   for (const TypicalPod& t : typical_) {
+    cpu_requests_.push_back(t.cpu_milli);
     if (t.gpu_count > 0) thresholds.push_back(t.gpu_milli);
   }
+  std::sort(cpu_requests_.begin(), cpu_requests_.end());
+  cpu_requests_.erase(std::unique(cpu_requests_.begin(), cpu_requests_.end()), cpu_requests_.end());
   std::sort(thresholds.begin(), thresholds.end());
   thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
   thresholds_ = static_cast<int>(thresholds.size());
@@ -92,6 +95,11 @@ FragmentationModel::FragmentationModel(std::vector<TypicalPod> typical)
                         static_cast<int16_t>(std::min(t.gpu_count, 32767)),
                         static_cast<int16_t>(t.gpu_count > 0 ? at : 0), t.gpu_milli});
   }
+}
+
+uint32_t FragmentationModel::CpuRank(int64_t cpu_milli_idle) const {
+  const auto end = std::upper_bound(cpu_requests_.begin(), cpu_requests_.end(), cpu_milli_idle);
+  return static_cast<uint32_t>(end - cpu_requests_.begin());
 }
 
 void FragmentationModel::BuildProfile(absl::Span<const int16_t> idle, Profile& out) const {
@@ -253,7 +261,6 @@ double FragmentationReport::q124_percent() const {
 }
 
 void FragmentationTracker::Update(const ClusterState& cluster, NodeId node) {
-  is_reported_ = false;
   totals_.resize(kFragCases * model_->size());
   const NodeRow& row = cluster.node(node);
   if (cpu_counted_.size() < cluster.node_count()) cpu_counted_.resize(cluster.node_count(), -1);
@@ -262,6 +269,14 @@ void FragmentationTracker::Update(const ClusterState& cluster, NodeId node) {
   GpuNodeView now = ViewOf(cluster, node);
   int64_t& cpu = cpu_counted_[node.value()];
   const auto kept = absl::MakeSpan(idle_counted_.data() + row.device_begin, row.gpu_count);
+  const bool same_devices = std::equal(kept.begin(), kept.end(), now.device_milli_idle.begin());
+  // As far as the measure sees, nothing may have changed.
+  if (cpu >= 0 && row.available && same_devices &&
+      model_->CpuRank(cpu) == model_->CpuRank(now.cpu_milli_idle)) {
+    cpu = now.cpu_milli_idle;
+    return;
+  }
+  is_reported_ = false;
   if (cpu >= 0) {
     GpuNodeView before = now;
     before.cpu_milli_idle = cpu;

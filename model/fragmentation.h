@@ -77,6 +77,10 @@ class FragmentationModel {
   // artifact's order, because the last bit decides FGD's scores. O(typical pods + devices).
   double Amount(const GpuNodeView& node) const;
 
+  // The number of different CPU requests of typical pods that this idle CPU satisfies. The amount
+  // depends on idle CPU only through this number. O(log typical pods).
+  uint32_t CpuRank(int64_t cpu_milli_idle) const;
+
   // Adds sign * (idle milli by case and typical pod) of the node to `totals`, laid out
   // [case][typical]. Integers, hence exact and independent of the order of updates.
   void AddParts(const GpuNodeView& node, int sign, absl::Span<int64_t> totals) const;
@@ -113,6 +117,7 @@ class FragmentationModel {
 
   std::vector<TypicalPod> typical_;
   std::vector<Compact> compact_;
+  std::vector<int64_t> cpu_requests_;  // ascending, different
   int thresholds_ = 0;
   std::array<uint16_t, kDeviceMilli + 1> rank_;  // number of thresholds <= idle amount
 };

@@ -97,7 +97,7 @@ struct JobRow {
   uint32_t admission_failures = 0;  // rejections of its pods at admission
   uint32_t runs = 0;   // starts so far; distinguishes the events of one run from those of another
   uint32_t retry = 0;  // index of the next failed attempt
-  uint32_t retries_begin = 0;  // where its failed attempts begin in the table's list
+  uint32_t retries_begin = 0;  // the first of its failed attempts in the table's list
   uint32_t retries = 0;
 
   ResourceAmounts request;  // of all pods together

@@ -15,7 +15,7 @@ namespace drasim {
 
 struct MigCounts {
   int64_t sets = 0;          // legal sets of placements, the empty one included
-  int64_t maximal_sets = 0;  // those that admit no further instance
+  int64_t maximal_sets = 0;  // sets that admit no further instance
   int64_t multisets = 0;     // different non-empty multisets of profiles
 };
 MigCounts CountLayouts(const MigTable& table);  // O(states log states)

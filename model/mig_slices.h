@@ -31,11 +31,11 @@ struct SliceCounts {
   void Add(const SliceCounts& other, int64_t sign);
 };
 
-// Those of one GPU with these instances. `in_use`: something of it is held.
+// The slices of one GPU with these instances. `in_use`: something of it is held.
 SliceCounts SlicesOfGpu(const MigTable& table, MigState state, bool in_use,
                         std::optional<uint64_t> layout = std::nullopt);
 
-// Those of a node; zero without MIG. `layouts`: absent if none is static. O(devices).
+// The slices of a node; zero without MIG. `layouts`: absent if none is static. O(devices).
 SliceCounts SlicesOf(const ClusterState& cluster, NodeId node,
                      std::optional<LayoutOfGpu> layouts = std::nullopt);
 

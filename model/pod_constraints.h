@@ -92,7 +92,7 @@ struct NodeTerm {
   bool operator==(const NodeTerm&) const = default;
 };
 
-// Of a pod's terms with errors, the first has the errors of all.
+// Among a pod's terms with errors, the first has the errors of all.
 struct PreferredNodeTerm {
   int32_t weight = 0;
   NodeTerm term;
@@ -160,6 +160,7 @@ struct PodConstraints {
   std::vector<HostPort> host_ports;  // of containers and sidecars
   // Images of init containers and containers, with a tag, in the pod's order.
   std::vector<std::string> images;
+  std::vector<std::string> volume_images;  // of volumes that are images, likewise
   // Limit on the pods of one group (an application) per node; 0 and "": none.
   int32_t max_per_node = 0;
   std::string group;

@@ -135,8 +135,18 @@ void DomainCounts::Leave(int32_t sum) {
   while (with_sum_[least_] == 0) ++least_;
 }
 
+// Forgets where a reader is better served by a look at every domain.
+void DomainCounts::Cross(uint32_t domain) {
+  if (crossed_.size() >= sums_.size()) {
+    first_crossing_ += crossed_.size();
+    crossed_.clear();
+  }
+  crossed_.push_back(domain);
+}
+
 void DomainCounts::Add(uint32_t domain, int32_t pods) {
   int32_t& sum = sums_[domain];
+  if ((sum > 0) != (sum + pods > 0)) Cross(domain);
   if (domain == 0) {
     sum += pods;
     return;

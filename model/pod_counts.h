@@ -91,8 +91,8 @@ class DomainCounts {
   const TopologyDomains& topology() const { return *topology_; }
   uint32_t domain_of(NodeId node) const { return topology_->of(node); }
   bool takes_part(NodeId node) const { return (*members_)[node.value()] != 0; }
-  // Of the nodes that take part; 0 for an unknown domain, and sum(0) is over nodes without the
-  // label.
+  // The sum over the domain's nodes that take part; 0 for an unknown domain. sum(0) is over nodes
+  // without the label.
   int32_t sum(uint32_t domain) const { return domain < sums_.size() ? sums_[domain] : 0; }
   bool known(uint32_t domain) const { return domain < nodes_.size() && nodes_[domain] > 0; }
   // By domain; as long as topology().size().
@@ -102,10 +102,16 @@ class DomainCounts {
   int32_t least() const { return known_ > 0 ? static_cast<int32_t>(least_) : 0; }
   // Over all domains but 0.
   int64_t total() const { return total_; }
+  // A log for caches: how often a sum has become positive or ceased to be, over all domains. The
+  // domain of each such crossing is kept from first_crossing() on.
+  uint64_t crossings() const { return first_crossing_ + crossed_.size(); }
+  uint64_t first_crossing() const { return first_crossing_; }
+  uint32_t crossing(uint64_t k) const { return crossed_[k - first_crossing_]; }
 
  private:
   friend class PodCounts;
   void Add(uint32_t domain, int32_t pods);
+  void Cross(uint32_t domain);
   void AddNode(uint32_t domain, int nodes);
   void Enter(int32_t sum);  // a known domain has that sum now
   void Leave(int32_t sum);
@@ -115,10 +121,12 @@ class DomainCounts {
   const std::vector<uint8_t>* members_ = nullptr;
   std::vector<int32_t> sums_;       // by domain
   std::vector<int32_t> nodes_;      // by domain: nodes that take part
-  std::vector<uint32_t> with_sum_;  // how many known domains have each sum
+  std::vector<uint32_t> with_sum_;  // the number of known domains by sum
   size_t least_ = 0;
   uint32_t known_ = 0;
   int64_t total_ = 0;
+  std::vector<uint32_t> crossed_;  // domains
+  uint64_t first_crossing_ = 0;
 };
 
 // A pod affinity term of some shape, and the pods that carry it.
@@ -131,7 +139,7 @@ struct CarriedTerm {
   DomainCountId domains = 0;  // by the term's topology key
 };
 
-// What is counted: the cluster, as PodCounts sees it. Nodes that are not available take no part.
+// CountedCluster: the cluster as PodCounts sees it. Nodes that are not available take no part.
 class CountedCluster {
  public:
   virtual ~CountedCluster() = default;

@@ -24,7 +24,7 @@ namespace drasim {
 struct PodShape {
   ResourceRequest request;            // charged to the node
   ScoredRequest scored;               // by which scores judge it
-  PodConstraints constraints;         // where the pod may run
+  PodConstraints constraints;         // rules for its nodes
   PodTopology topology;               // relative to which other pods
   PodVolumes volumes;                 // and to which volumes
   PodIdentity identity;               // for the selectors of other objects

@@ -8,7 +8,7 @@
 
 namespace drasim {
 
-// Where a volume's data lies, as far as Kubernetes itself knows that kind of storage. Pods and
+// VolumeSource: the storage of a volume, as far as Kubernetes itself knows its kind. Pods and
 // persistent volumes share the kinds; those that no rule tells apart are kOther.
 struct VolumeSource {
   enum class Kind : uint8_t {
@@ -28,7 +28,7 @@ struct VolumeSource {
   };
   Kind kind = Kind::kOther;
   std::string driver;  // of kCsi
-  // What identifies the storage: a CSI volume handle, a volume's ID, a disk's name, an IQN, an
+  // The identity of the storage: a CSI volume handle, a volume's ID, a disk's name, an IQN, an
   // image.
   std::string id;
   std::string pool;                   // of kRbd
@@ -45,7 +45,7 @@ struct PodVolume {
   // "POD-VOLUME". Meaningful with `has_claim`.
   std::string claim;
   bool has_claim = false;
-  // Of a generic ephemeral volume: the pod that must own the claim.
+  // For a generic ephemeral volume: the pod that must own the claim.
   bool ephemeral = false;
   std::string pod_name;
   std::string pod_uid;

@@ -74,7 +74,7 @@ enum class AdmissionFailure : uint32_t {
   kAllocateFailed = 4,        // the plugin refuses more than one replica
   kTopologyAffinity = 5,      // TopologyManager
 
-  // Conflicts: another scheduler's pod took what was there when this pod's scheduler looked. Such a
+  // Conflicts: another scheduler's pod took the room after this pod's scheduler had looked. Such a
   // pod is recorded as rejected without having been bound, because it never holds anything.
   kOutOfCpu = 6,
   kOutOfMemory = 7,
@@ -120,9 +120,9 @@ struct Record {
   NodeId node;
   DeviceSet devices;  // of the node
   uint32_t detail = 0;
-  // Of evictions with EvictionCause::kPreempted: a pod of the job for which the pod leaves. Invalid
-  // when several jobs share the room, and when that pod is unknown to the reader. Not part of the
-  // fingerprint.
+  // For evictions with EvictionCause::kPreempted: a pod of the job for which the pod leaves.
+  // Invalid when several jobs share the room, and when that pod is unknown to the reader. Not part
+  // of the fingerprint.
   PodId preemptor = PodId();
   bool operator==(const Record&) const = default;
 };

@@ -1,5 +1,5 @@
-// States of a run that build on each other, for checkpoints that cost what has happened since the
-// one before instead of what has happened at all.
+// States of a run that build on each other: the cost of a checkpoint depends on the changes since
+// the previous one, not on the length of the run.
 //
 //   StateWriter out(&picks);           // jobs and pods that live, or have ended since
 //   part.Save(out);

@@ -51,6 +51,7 @@ uint64_t HashRules(const PodConstraints& rules, uint64_t h) {
   for (const HostPort& port : rules.host_ports) {
     h = MixWord(MixText(MixText(h, port.ip), port.protocol), static_cast<uint32_t>(port.port));
   }
+  if (!rules.volume_images.empty()) h = MixTexts(MixWord(h, 2), rules.volume_images);
   return rules.images.empty() ? h : MixTexts(h, rules.images);
 }
 

@@ -34,7 +34,7 @@
 
 namespace drasim {
 
-// What the rows of a table stand for.
+// The kind of objects in the rows of a table.
 enum class RowKind : uint8_t { kJob = 0, kPod = 1 };
 inline constexpr size_t kRowKinds = 2;
 // Numbers of rows by kind, ascending.
@@ -52,7 +52,7 @@ struct SavedTable {
 class StateWriter {
  public:
   StateWriter() = default;
-  // Of tables only these rows, and where they are.
+  // Saves only the picked rows of tables, and records where they are.
   explicit StateWriter(const RowPicks* picks) : picks_(picks) {}
 
   void Section(absl::string_view name);
@@ -101,7 +101,7 @@ class StateWriter {
 
   absl::string_view bytes() const { return absl::string_view(buffer_.data(), size_); }
   const std::vector<SavedTable>& tables() const { return tables_; }  // only with picks
-  // Forgets what was written, and keeps the memory.
+  // Drops the contents, and keeps the memory.
   void Clear() {
     size_ = 0;
     tables_.clear();
@@ -111,7 +111,7 @@ class StateWriter {
     buffer_.resize(std::exchange(size_, 0));
     return std::move(buffer_);
   }
-  // Room for so many bytes in all, so that a large state is not copied as it grows.
+  // Reserves memory for `bytes` bytes in all, so that a large state is not copied as it grows.
   void Reserve(size_t bytes) {
     if (buffer_.size() < bytes) buffer_.resize(bytes);
   }
@@ -119,7 +119,7 @@ class StateWriter {
  private:
   static constexpr size_t kMostDigits = 10;
 
-  // Where the next bytes go, at least `bytes` of them.
+  // Returns the place of the next bytes, at least `bytes` of them.
   char* Room(size_t bytes) {
     if (buffer_.size() - size_ < bytes) Grow(bytes);
     return &buffer_[size_];

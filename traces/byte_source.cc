@@ -93,7 +93,7 @@ class MemoryReader final : public RawReader {
 
 class PlainSource final : public ByteSource {
  public:
-  // `head` is what was read from `raw` already.
+  // `head`: bytes read from `raw` already.
   PlainSource(std::string name, std::unique_ptr<RawReader> raw, std::string head,
               const ByteSourceOptions& options)
       : ByteSource(std::move(name)),

@@ -1,4 +1,4 @@
-// Where the bytes of a trace come from: a file, a .gz file, standard input or memory.
+// ByteSource: the bytes of a trace from a file, a .gz file, standard input or memory.
 //
 // Gzip (RFC 1952) is recognised by its two magic bytes, never by a file name, and unpacked on the
 // fly: several members in a row and zero bytes behind the last one are accepted, as gzip(1) does.

@@ -58,7 +58,7 @@ inline constexpr int64_t kMaxUnits = 1'000'000'000'000'000;
 struct ColumnError {
   absl::string_view
       kind;  // a few words, the same for all errors of a kind; lives as long as the program
-  std::string expected;  // what should have been there
+  std::string expected;  // the expected form of the value
 };
 
 // A column of numbers. A value type.

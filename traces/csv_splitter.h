@@ -86,8 +86,8 @@ class CsvSplitter {
   }
   // The line on which the row begins.
   int64_t line() const { return row_line_; }
-  // Where field `i` begins (the opening quote of a quoted one), and where the row ends. O(bytes of
-  // the row).
+  // The positions at which field `i` begins (the opening quote of a quoted one) and the row ends.
+  // O(bytes of the row).
   CsvPosition position(size_t i) const;
   CsvPosition end_position() const;
 
@@ -131,7 +131,7 @@ class CsvSplitter {
   ByteSource* const source_;
   const CsvOptions options_;
   std::vector<char> buffer_;  // data, then padding of one block
-  size_t pos_ = 0;            // where the next row begins
+  size_t pos_ = 0;            // the beginning of the next row
   size_t end_ = 0;            // end of the data
   int64_t line_ = 1;          // of pos_
   bool eof_ = false;

@@ -6,7 +6,7 @@
 // input gives equal bytes.
 //
 // Pod columns: name, cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec, qos, pod_phase,
-// creation_time, deletion_time, scheduled_time. What does not follow from their names:
+// creation_time, deletion_time, scheduled_time. Rules beyond their names:
 //   * memory_mib is exact: up to 20 decimals when it is no whole number of MiB;
 //   * qos is the class of kOpenbQos that has the pod's priority, else the number itself;
 //   * times are seconds and exact: up to 9 decimals;
@@ -67,7 +67,7 @@ class PodCsvWriter {
   // written; others may follow. An error of the file sticks.
   absl::Status Write(const JobArrival& pod);
 
-  // Completes the file and gives it its name, replacing what was there. To be called once, and
+  // Completes the file and gives it its name, replacing an existing file. To be called once, and
   // last.
   absl::Status Close();
 

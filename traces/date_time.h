@@ -23,7 +23,7 @@ enum class DateTimeError {
   kNotADateTime,  // another form
   kNoSuchDay,     // "2017-02-29"
   kNoSuchTime,    // "24:00:00"; leap seconds, too
-  kBadZone,       // what follows the time is no zone
+  kBadZone,       // the rest behind the time is no zone
   kOutOfRange,    // beyond int64: 1677 to 2262
 };
 

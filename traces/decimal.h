@@ -1,8 +1,8 @@
 // Decimal text to integers of a base unit, exactly and without floating point.
 //
 // Grammar: blanks? sign? digits? ('.' digits?)? (('e'|'E') sign? digits)? blanks?, with at least
-// one digit ahead of the exponent. Any number of digits is exact. What does not fit this ("12Gi",
-// "NaN", "0x10", "1,000") is no number.
+// one digit ahead of the exponent. Any number of digits is exact. Any other text ("12Gi", "NaN",
+// "0x10", "1,000") is no number.
 #ifndef DRASIM_TRACES_DECIMAL_H_
 #define DRASIM_TRACES_DECIMAL_H_
 
@@ -41,9 +41,9 @@ inline bool ParseDigits(absl::string_view text, int64_t* value) {
   return true;
 }
 
-// Base units are 1/`scale` of the text's unit: with scale 1000, "1.5" is 1500. What is finer than a
-// base unit counts as a whole one: with scale 1, "1.001" is 2. `*value` is set only when the result
-// is kNone; it is never negative. O(length of the text). REQUIRES: 1 <= scale <= 10^17.
+// Base units are 1/`scale` of the text's unit: with scale 1000, "1.5" is 1500. A fraction of a base
+// unit counts as a whole one: with scale 1, "1.001" is 2. `*value` is set only when the result is
+// kNone; it is never negative. O(length of the text). REQUIRES: 1 <= scale <= 10^17.
 DecimalError ParseAmount(absl::string_view text, int64_t scale, int64_t* value);
 
 // As ParseAmount, but to the nearest base unit, halves up: for points and lengths of time, which

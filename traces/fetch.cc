@@ -59,7 +59,7 @@ bool IsHttp(absl::string_view url) {
   return absl::StartsWith(url, "http://") || absl::StartsWith(url, "https://");
 }
 
-// Where the path of an http(s) address begins, its '/' included; npos when there is none.
+// The position of the path of an http(s) address, its '/' included; npos when there is none.
 size_t PathStart(absl::string_view url) { return url.find('/', url.find("://") + 3); }
 
 absl::StatusOr<CatalogueFile> ParseRow(const std::vector<absl::string_view>& fields) {
@@ -345,7 +345,7 @@ class Fetcher {
                                                     job.part_path, " are resumed next time")));
   }
 
-  // Asks for what is missing of the .part file.
+  // Requests the missing rest of the .part file.
   RangeResult RequestRest(const Job& job) {
     RangeRequest request;
     request.url = job.url;

@@ -3,8 +3,8 @@
 // The catalogue (traces/data/catalogue.csv, embedded at build time) states for each file its
 // address, its size and the SHA-256 of the original bytes. A file appears under its final name only
 // when both match, by an atomic rename; until then its bytes are in NAME.part, from which a later
-// call goes on with an HTTP range request (RFC 9110 section 14). Whoever reads the folder never
-// sees half a file.
+// call goes on with an HTTP range request (RFC 9110 section 14). Readers of the folder never see
+// half a file.
 //
 // Catalogue format: '#' comments and blank lines, then the header
 // `trace,file,url,sha256,bytes,licence`, then one row per file. Fields hold no commas and no

@@ -215,7 +215,7 @@ RangeResult RangeClient::Get(const RangeRequest& request) {
   curl_off_t length = -1;
   curl_easy_getinfo(handle_.get(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
   exchange.length_known = exchange.code == CURLE_OK && length >= 0;
-  // An empty body calls nothing back, yet it replaces what was there.
+  // An empty body calls nothing back, yet it replaces the old contents.
   if (exchange.code == CURLE_OK && exchange.status == 200 && exchange.file == nullptr) {
     BeginBody(&exchange);
   }

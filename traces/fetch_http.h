@@ -29,7 +29,7 @@ struct RangeRequest {
 enum class RangeOutcome {
   kComplete,   // the server has sent all it has, not necessarily what was expected
   kBrokeOff,   // trying again may help; bytes that have arrived are in the file
-  kStartOver,  // what is in the file is of no use with this server: delete it and ask for the whole
+  kStartOver,  // the file's bytes are useless with this server: delete it and ask for the whole
   kRefused,    // trying again will not help: no such file (NotFound), or no such host (Unavailable)
   // DataLoss: the server sends more than expected. Unavailable: the file does not take the bytes.
   // Others: the file cannot be opened.

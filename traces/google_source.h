@@ -6,13 +6,13 @@
 //   * Every task is a job of one pod, called "JOB-INDEX"; its tenant is the user's name.
 //   * Requests and capacities are fractions of the largest machine, see kGoogleCpuMilli. A missing
 //     request is 0 and counted. Disk space and the scheduling class are not read.
-//   * SUBMIT (0) creates a task with the request and priority of that row; what later rows say of
-//     them is not looked at. SCHEDULE (1) starts an attempt; EVICT (2), FAIL (3), FINISH (4),
-//     KILL (5) and LOST (6) end it. UPDATE_PENDING (7) and UPDATE_RUNNING (8) are only counted.
-//   * The last attempt gives the run time; a FAIL at its end makes the job fail. Of the attempts
-//     before it, those that FAIL become failed attempts. Those evicted or lost are left out: that
-//     was the scheduler's doing, not the job's.
-//   * FINISH and KILL end a task for good. What is submitted again after that is a new job, called
+//   * SUBMIT (0) creates a task with the request and priority of that row; later rows' values are
+//     ignored. SCHEDULE (1) starts an attempt; EVICT (2), FAIL (3), FINISH (4), KILL (5) and
+//     LOST (6) end it. UPDATE_PENDING (7) and UPDATE_RUNNING (8) are only counted.
+//   * The last attempt gives the run time; a FAIL at its end makes the job fail. Earlier attempts
+//     that FAIL become failed attempts. Those evicted or lost are left out: that was the
+//     scheduler's doing, not the job's.
+//   * FINISH and KILL end a task for good. A later SUBMIT of it is a new job, called
 //     "JOB-INDEX.2" and so on.
 //   * A task that ends before it was scheduled is deleted then. One that waits or runs at the end
 //     of the table is a service.

@@ -211,7 +211,7 @@ absl::StatusOr<bool> JobGenerator::Next(JobArrival* out) {
   RETURN_IF_ERROR(status_);
   const int64_t swung_ns =
       daily_swing_ > 0 && even_ns_ > 0 ? SwungNs(even_ns_, daily_swing_) : even_ns_;
-  // Where a full swing brings the rate down to 0, the integral is so flat that its rounding could
+  // When a full swing brings the rate down to 0, the integral is so flat that its rounding could
   // turn two close arrivals round.
   time_ns_ = std::max(time_ns_, swung_ns);
   const Kind& kind = kinds_[DrawIndex(cumulative_, &gang_stream_)];

@@ -42,7 +42,7 @@ struct JobGeneratorOptions {
   int64_t jobs = 0;               // 1..JobGenerator::kMaxJobs; the key `pods`
   std::vector<GangWeight> gangs;  // 1 to 1000, one weight at least above 0
   int32_t gpus_per_pod = 8;       // 1..kMaxDevicesPerNode: larger jobs are gangs of pods
-  int64_t cpu_milli_per_gpu = 0;  // what a pod asks for with each GPU
+  int64_t cpu_milli_per_gpu = 0;  // a pod's request with each GPU
   int64_t memory_bytes_per_gpu = 0;
   // Between two arrivals; the first job arrives at time 0. A Distribution of seconds.
   std::string interarrival;

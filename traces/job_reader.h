@@ -1,7 +1,7 @@
 // Reads the rows of a table as jobs, by the columns that a mapping's section `pods` names.
 //
-// What a row says is in mapping.h. The order of the jobs, and `gang: false`, are the business of
-// TableSource; here a row is always one job of one or more pods.
+// mapping.h says what a row means. TableSource orders the jobs and handles `gang: false`; here a
+// row is always one job of one or more pods.
 #ifndef DRASIM_TRACES_JOB_READER_H_
 #define DRASIM_TRACES_JOB_READER_H_
 

@@ -57,7 +57,7 @@ class CharStream {
     if (++pos_ == size_) Refill();
   }
 
-  // Where the character is that was passed last.
+  // The place of the last character that was passed.
   CsvPosition last() const { return last_; }
   bool asked_behind_end() const { return asked_behind_end_; }
   // Why the characters ended, if not because the source did.
@@ -341,7 +341,7 @@ absl::Status PhillySource::ReadInput() {
   CharStream stream(bytes_.get());
   LogHandler handler(&stream, &maker_);
   const bool parsed = nlohmann::json::sax_parse(CharIterator(&stream), CharIterator(), &handler);
-  // Where the bytes break off, the text is incomplete, too; the first is the reason.
+  // If the bytes break off, the text is incomplete, too; the first is the reason.
   const absl::Status& damage = stream.status().ok() ? handler.status() : stream.status();
   RETURN_IF_ERROR(complaints().Error(damage));
   DRASIM_CHECK(parsed);

@@ -49,7 +49,7 @@ struct ShapingOptions {
   // Keeps at most this many jobs, the first ones; 0: all.
   int64_t limit = 0;
   uint64_t seed = 0;
-  // Before anything else, arrivals and run times (failed attempts too) lose what is below a second.
+  // Before anything else, arrivals and run times (failed attempts too) are cut to whole seconds.
   // For `compat: helios`, whose published tables were made so.
   bool truncate_to_seconds = false;
 };

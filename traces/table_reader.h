@@ -136,7 +136,7 @@ class TableReader {
   bool Read(const std::vector<ExtendedField>& fields, std::vector<int64_t>* amounts);
 
   // Complains about the current row: the value of the field (or of the row, when the field is not
-  // in the table) is not what is expected.
+  // in the table) is not as expected.
   void Reject(absl::string_view kind, const NumberField& field, absl::string_view expected);
   void Reject(absl::string_view kind, const TextField& field, absl::string_view expected);
   // The same for the column at `index` (below 0: the row).
@@ -147,7 +147,7 @@ class TableReader {
   void Warn(absl::string_view kind, const TextField& field, absl::string_view what);
   void Warn(absl::string_view kind, int index, absl::string_view column, absl::string_view what);
 
-  // The rows so far, without the header, and what was wrong with them.
+  // The rows so far, without the header, and complaints about them.
   const Complaints& complaints() const { return *complaints_; }
 
  private:

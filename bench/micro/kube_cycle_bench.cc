@@ -3,7 +3,7 @@
 //
 // Instructions for 3,000 pods:
 //   valgrind --tool=callgrind --toggle-collect='*MeasuredPod*' kube_cycle_bench
-//       --benchmark_filter=spread/5000/
+//       --benchmark_filter=/spread/5000/
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +28,7 @@
 namespace drasim {
 namespace {
 
-enum PodKind : int64_t { kPlain, kSpread, kAntiAffinity };
+enum PodKind : int64_t { kPlain, kSpread, kSoftSpread, kAntiAffinity };
 
 constexpr int64_t kPods = 3000;
 constexpr int64_t kGib = int64_t{1} << 30;
@@ -47,8 +47,9 @@ PodShape ShapeOf(PodKind kind) {
   shape.identity.ns = "default";
   shape.identity.labels = {{"app", "web"}};
   shape.constraints.images = {"registry.example.com/web:v1"};
-  if (kind == kSpread) {
+  if (kind == kSpread || kind == kSoftSpread) {
     SpreadConstraint constraint;
+    constraint.hard = kind == kSpread;
     constraint.topology_key = "topology.kubernetes.io/zone";
     constraint.selector = WebPods();
     shape.topology.spread = {std::move(constraint)};
@@ -126,6 +127,11 @@ void PlacePods(benchmark::State& state, PodKind kind) {
 }
 BENCHMARK_CAPTURE(PlacePods, plain, kPlain)->Arg(1000)->Arg(5000)->Arg(50000)->Iterations(kPods);
 BENCHMARK_CAPTURE(PlacePods, spread, kSpread)->Arg(1000)->Arg(5000)->Arg(50000)->Iterations(kPods);
+BENCHMARK_CAPTURE(PlacePods, soft_spread, kSoftSpread)
+    ->Arg(1000)
+    ->Arg(5000)
+    ->Arg(50000)
+    ->Iterations(kPods);
 BENCHMARK_CAPTURE(PlacePods, anti_affinity, kAntiAffinity)
     ->Arg(1000)
     ->Arg(5000)

@@ -185,7 +185,7 @@ bool App::CarryOutWishes() {
   for (const bool as_b : {false, true}) {
     std::vector<std::string> paths;
     paths.swap(as_b ? state_.open_as_b : state_.open_as_a);
-    // Of several, such as dropped files, the last one counts.
+    // The last of several paths counts, such as those of dropped files.
     if (!paths.empty()) Open(paths.back(), as_b);
     std::optional<RunJobSpec> spec;
     spec.swap(as_b ? state_.run_as_b : state_.run_as_a);
@@ -529,7 +529,7 @@ void App::SaveSettings() {
 
 void App::Notify(absl::string_view text, bool error) {
   std::vector<Notice>& notices = state_.notices;
-  // The same once more, such as at the end of a run, is no news.
+  // A repeated notice, such as at the end of a run, is not shown again.
   if (!notices.empty() && notices.back().text == text) return;
   notices.push_back({std::string(text), error});
   if (notices.size() > kMostNotices) notices.erase(notices.begin());

@@ -88,7 +88,7 @@ class App {
   // After a change that a user makes once: theme, splitter, recent file. Errors become a notice.
   void SaveSettings();
   void Notify(absl::string_view text, bool error = false);
-  // Of the next frame, in which the list that this was chosen from is gone.
+  // Asks for a picture of the next frame: by then the list that it was chosen from is gone.
   void WishPicture(PictureWish wish) { picture_wish_ = std::move(wish); }
   // To the next or previous place of that kind; a notice if none is known.
   void Step(view::StepUnit unit, bool forward);

@@ -78,8 +78,8 @@ std::vector<std::string> FiguresTexts(const RunOverview& run) {
   return texts;
 }
 
-// `job`: of this window, or null. A run with a change has the name and the policy of the one that
-// it repeats, so the change comes first.
+// `job`: of this window, or null. A run with a change has the name and the policy of the original
+// run, so the change comes first.
 std::string ChipText(const RunOverview& run, const RunJob* job) {
   const std::string name =
       run.policy.empty() ? run.name : absl::StrCat(run.name, " · ", run.policy);
@@ -363,7 +363,7 @@ float AppLayout::DrawJobs(float top, App* app) {
   return top;
 }
 
-// Returns the upper edge of the notices: the lower one of what is above.
+// Returns the upper edge of the notices: the lower edge of the parts above.
 float AppLayout::DrawNotices(App* app, SimDuration elapsed) {
   AppState& state = app->state();
   std::vector<Notice>& notices = state.notices;
@@ -461,7 +461,7 @@ void AppLayout::Focus(ViewKind view, App* app) {
 std::vector<size_t> AppLayout::PanelsOf(Room room, const App& app) const {
   std::vector<size_t> found;
   size_t inspectors = 0;
-  // Of a comparison, figures and divergences stand beside the plots, the rest below them.
+  // In a comparison, figures and divergences stand beside the plots, the rest below them.
   size_t comparing = 0;
   const AppState& state = app.state();
   const bool below_plots =

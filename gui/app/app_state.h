@@ -33,8 +33,8 @@ struct Fonts {
   ImFont* large = nullptr;  // of the clock
 };
 
-// One opened run with what is known of it in this frame. `overview` and `snapshot` are taken from
-// the session once per frame, so all panels show the same state.
+// One opened run and its data in this frame. `overview` and `snapshot` are taken from the session
+// once per frame, so all panels show the same state.
 struct RunSlot {
   std::unique_ptr<RunSession> session;  // null: nothing is opened
   std::unique_ptr<RunJob> job;          // the run in progress that will be opened here
@@ -93,7 +93,7 @@ struct AppState {
   view::TimeTarget CursorIn(const RunSlot& slot) const;
 
   // --- selection ---
-  ObjectRef selected;  // what the inspector shows
+  ObjectRef selected;  // the object in the inspector
   // The node whose slots are shown over time: the last one selected, or that of the pod or claim.
   std::string node;
   // Selects an object and remembers the one before.

@@ -1,5 +1,6 @@
-// What App knows of the window's contents: it has them drawn, and commands bring parts of them to
-// the front. AppLayout is the one implementation; App itself knows none of its parts.
+// AppView: the contents of the window as App sees them. They are drawn through it, and commands
+// bring parts of them to the front. AppLayout is the one implementation; App itself knows none of
+// its parts.
 #ifndef DRASIM_GUI_APP_APP_VIEW_H_
 #define DRASIM_GUI_APP_APP_VIEW_H_
 
@@ -17,7 +18,7 @@ namespace drasim::gui {
 
 class App;
 
-// What stands above the panels; one at a time.
+// The box above the panels; one at a time.
 enum class Overlay : uint8_t { kNone, kFind, kGoTo, kOpenA, kOpenB, kExports, kKeys };
 
 class AppView {
@@ -31,7 +32,7 @@ class AppView {
   // Whether the next frame may differ without an event of the user.
   virtual bool animating() const = 0;
 
-  // Showing the one that is shown closes it.
+  // Shows the overlay, or closes it if it is shown already.
   virtual void Show(Overlay overlay) = 0;
   virtual Overlay overlay() const = 0;
   // Brings the panel's tab to the front and gives it the keys. Once more: the next panel of the

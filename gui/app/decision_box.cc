@@ -23,7 +23,7 @@ void DecisionBox::Drop() {
 
 void DecisionBox::Start(AppState* app) {
   Drop();
-  // Frames go on while it works, so nobody has to be woken.
+  // Frames go on while it works, so the interface needs no wake-up.
   job_ = DecisionJob::Start(path_, pod_, app->timeline.cursor().time, nullptr);
 }
 

@@ -17,7 +17,7 @@ namespace drasim::gui {
 
 class DecisionBox {
  public:
-  // Of a pod of run A at the cursor.
+  // Explains the decision about a pod of run A at the cursor.
   void Draw(const std::string& pod, AppState* app);
 
  private:

@@ -44,7 +44,7 @@ class FindBox {
   size_t chosen_ = 0;
   bool follows_ = false;  // the chosen hit is to be scrolled into sight
   bool searching_ = false;
-  // What is searched; kept so that names live as long as the box shows them.
+  // The searched data; kept so that names live as long as the box shows them.
   std::shared_ptr<const RunSnapshot> snapshot_;
   std::shared_ptr<const RunOverview> overview_;
   std::vector<view::ScenarioKey> keys_;

@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<GlFrames>> GlFrames::Create(Loader loader) {
 GlFrames::GlFrames(const Functions& functions) : gl_(std::make_unique<const Functions>(functions)) {
   IMGUI_CHECKVERSION();
   ImGui::CreateContext();
-  // Whoever looks at a run does not want a file with window positions left behind.
+  // No file with window positions shall be left behind in the user's folder.
   ImGui::GetIO().IniFilename = nullptr;
   has_renderer_ = ImGui_ImplOpenGL3_Init("#version 330 core");
 }

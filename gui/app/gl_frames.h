@@ -44,7 +44,8 @@ class GlFrames {
   void Begin(const Looks& looks, Fonts* fonts);
   // After ImGui::Render. The size is that of the frame buffer.
   void Draw(int width, int height, Rgb background);
-  // What was drawn. Internal if OpenGL reports an error. REQUIRES: width > 0, height > 0.
+  // Returns the frame that was drawn. Internal if OpenGL reports an error. REQUIRES: width > 0,
+  // height > 0.
   absl::StatusOr<FrameImage> Read(int width, int height) const;
 
  private:

@@ -1,4 +1,5 @@
-// What the workers are asked to inspect: the selected object, and what panels show beside it.
+// InspectionWishes: decides which objects the workers inspect: the selected one, and those that
+// panels show beside it.
 #ifndef DRASIM_GUI_APP_INSPECTION_WISHES_H_
 #define DRASIM_GUI_APP_INSPECTION_WISHES_H_
 

@@ -149,7 +149,7 @@ absl::StatusOr<AppOptions> ReadOptions(const ParsedFlags& flags) {
   for (const std::string& path : paths) {
     if (path.empty()) return absl::InvalidArgumentError("found an empty path");
   }
-  // What these name is looked up in A.
+  // Both flags name things that are looked up in A.
   for (const char* flag : {"at", "select"}) {
     if (!paths.empty() || !flags.Has(flag)) continue;
     return absl::InvalidArgumentError(

@@ -40,7 +40,7 @@ std::string ClusterKey(const RunSlot& run) {
                       map.gpus.size());
 }
 
-// Of the pod with that place in the order of arrivals, as maps name it.
+// The name of the pod with that place in the order of arrivals, by which maps number pods.
 std::string PodName(const RunSnapshot& run, uint32_t pod) {
   const std::optional<size_t> row = run.pods.FindNumber(pod);
   return row.has_value() ? std::string(run.pods.name(*row)) : absl::StrCat("pod ", pod);

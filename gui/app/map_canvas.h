@@ -33,11 +33,11 @@ class MapCanvas {
   // needs both, of the same nodes. Costs no layout as long as the cluster is the same.
   void Draw(ImVec2 size, AppState* app);
 
-  // Of what was drawn last.
+  // The legend of the last drawing.
   absl::Span<const view::MapLegendRow> Legend(const AppState& app);
-  // Pictures of what was drawn last, for exports; empty before that.
+  // Pictures of the last drawing, for exports; empty before the first.
   std::string Svg(const AppState& app);
-  // Where the nodes and slots of the last frame stand on the screen.
+  // The places of the nodes and slots of the last frame on the screen.
   const view::ClusterMap& map() const { return *map_; }
   const view::MapView& view() const { return view_; }
   ImVec2 origin() const { return origin_; }
@@ -59,7 +59,7 @@ class MapCanvas {
   std::shared_ptr<const RunSnapshot> shown_;  // owns the map's data
   std::shared_ptr<const RunSnapshot> other_;  // B of a difference
 
-  // What the arrangement was made for.
+  // Inputs of the present arrangement.
   std::string arranged_for_;
   ImVec2 arranged_size_;
   std::shared_ptr<const view::ClusterMap> arranged_as_;

@@ -30,7 +30,7 @@ class Panel {
   // Fills the ImGui child window that is open. `focused`: keys are for this panel. A frame in which
   // nothing changed must cost next to nothing.
   virtual void Draw(AppState* app, bool focused) = 0;
-  // CSV and SVG of what is shown.
+  // The panel's data and picture, as CSV and SVG.
   virtual std::vector<PanelExport> Exports(const AppState&) { return {}; }
 };
 

@@ -62,7 +62,7 @@ bool Combo(absl::string_view label, absl::Span<const absl::string_view> names, i
   return changed;
 }
 
-// Of the nodes of both runs, sorted. None while a run is in progress.
+// Label keys of the nodes of both runs, sorted. None while a run is in progress.
 std::vector<absl::string_view> LabelKeys(const AppState& app) {
   std::vector<absl::string_view> keys;
   for (const RunSlot* run : {&app.a, &app.b}) {

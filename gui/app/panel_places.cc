@@ -41,7 +41,7 @@ std::vector<Splitter> SplittersOf(bool upper, bool comparing, size_t columns) {
   return {Splitter::kLowerFirst, Splitter::kLowerSecond};
 }
 
-// Where the gap at a splitter begins. Both sides keep at least `before` and `after`.
+// The beginning of the gap at a splitter. Both sides keep at least `before` and `after`.
 float GapAt(float begin, float length, float share, float before, float after, float gap) {
   const float most = std::max(before, length - gap - after);
   return begin + std::round(std::clamp(share * length, std::min(before, most), most));
@@ -94,7 +94,7 @@ class Placer {
     MergeNarrow(width, request_.em, &lower_);
     const float least = 2 * kLeastHeight * request_.em + PanelGap(request_.em);
     if (upper_.empty() || lower_.empty() || request_.area.height >= least) return;
-    // One row: what was above stands at the left of what was below.
+    // One row: the upper panels stand at the left of the lower ones.
     while (upper_.size() > 1) MergeLast(&upper_);
     while (lower_.size() > 1) MergeLast(&lower_);
     upper_.push_back(std::move(lower_.front()));

@@ -164,7 +164,7 @@ void PlotsPanel::Draw(AppState* app, bool) {
   const ImVec2 space = ImGui::GetContentRegionAvail();
   const float gap = std::round(3 * app->looks.scale);
   const auto count = static_cast<float>(shown.size());
-  // A legend below its plot needs room of its own. What is left is shared evenly.
+  // A legend below its plot needs room of its own. The plots share the rest evenly.
   const view::PlotFrame frame = FrameOf(*app, space);
   std::vector<float> heights;
   float rest = space.y - gap * (count - 1);

@@ -137,7 +137,7 @@ class SlotsPanel : public Panel {
     if (mouse.has_value()) Point(node, *mouse, clicked, app);
   }
 
-  // What is under the mouse.
+  // Handles the mouse above the picture: zoom, tooltip and clicks.
   void Point(const view::NodeInspection& node, view::Point mouse, bool clicked, AppState* app) {
     const std::optional<size_t> slot = picture_.SlotAt(mouse);
     const SimTime time = TimeAt(mouse.x);

@@ -8,7 +8,7 @@
 
 namespace drasim::gui {
 
-// Of AppState::node. Its view is kInspect: it is shown with the inspector.
+// The slots of AppState::node over time. Its view is kInspect: it is shown with the inspector.
 std::unique_ptr<Panel> MakeSlotsPanel();
 
 }  // namespace drasim::gui

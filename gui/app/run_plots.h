@@ -1,4 +1,4 @@
-// The plots of a run, or of two runs, from their series: what is drawn, in which colours.
+// The plots of a run, or of two runs, from their series: their contents and colours.
 #ifndef DRASIM_GUI_APP_RUN_PLOTS_H_
 #define DRASIM_GUI_APP_RUN_PLOTS_H_
 

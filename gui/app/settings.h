@@ -32,7 +32,7 @@ struct Settings {
   Looks looks;
   SplitterPlaces splitters = DefaultSplitters();
   std::vector<std::string> recent;       // paths, the newest first
-  std::vector<SavedBookmark> bookmarks;  // those of the run changed last first
+  std::vector<SavedBookmark> bookmarks;  // the bookmarks of the run changed last come first
 };
 
 std::string SettingsText(const Settings& settings);

@@ -165,7 +165,7 @@ bool StartPage::Run(bool as_b, App* app) {
     spec.changes.emplace_back("front_end.kind", front_ends_[static_cast<size_t>(front_end_)]);
   }
   if (!seed.empty()) spec.changes.emplace_back("seed", seed);
-  // An error belongs into the form: a run that fails would have closed the one that is open.
+  // Show an error in the form: a run that fails later would already have closed the open one.
   if (const absl::Status status = CheckRun(spec); !status.ok()) {
     error_ = std::string(status.message());
     return false;

@@ -1,4 +1,4 @@
-// What is seen without a run, and the form to open or run another one: paths, recent files,
+// The page shown without a run, and the form to open or run another one: paths, recent files,
 // embedded scenarios.
 #ifndef DRASIM_GUI_APP_START_PAGE_H_
 #define DRASIM_GUI_APP_START_PAGE_H_

@@ -14,8 +14,8 @@
 
 namespace drasim::gui {
 
-// Knows the places to which steps lead. Those of a pod are taken from an inspection at the end of
-// the run, since one at the cursor tells only of what was before; a step that comes earlier waits
+// Stepper: knows the places to which steps lead. A pod's places are taken from an inspection at the
+// end of the run, since one at the cursor has only earlier events; a step before it arrives waits
 // for it.
 class Stepper {
  public:
@@ -25,7 +25,7 @@ class Stepper {
   // Moves the clock, and with a divergence the selection. Returns what the user is to be told: why
   // there is no such place; else nothing.
   std::string Step(view::StepUnit unit, bool forward, AppState* state);
-  // Takes what has become known of A, and carries out the step that waited for it. Returns as Step.
+  // Takes new data of A, and carries out the step that waited for it. Returns as Step.
   std::string TakePlaces(AppState* state);
 
   // Whether a step waits for the inspection of the selected pod at the end of A.

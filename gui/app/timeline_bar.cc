@@ -529,7 +529,7 @@ void TimelineBar::DrawLane(const Rect& area, const AppState& state, ImDrawList* 
     if (!lane.Take(x, x + TextWidth(text, font) + 6)) return;
     DrawTextAt(ImVec2(x, text_y), colour, text, font, to);
   };
-  // What the user set himself comes first.
+  // The user's own bookmarks come first.
   for (const view::Bookmark& bookmark : state.timeline.bookmarks()) {
     const float x = XOf(area, bookmark.at.time);
     to->AddTriangleFilled(ImVec2(x - 4, area.y), ImVec2(x + 4, area.y), ImVec2(x, area.y + 6),
@@ -664,7 +664,8 @@ void TimelineBar::Steer(const Rect& area, App* app) {
     case Drag::kWindow: {
       // Kept as long as it is at both ends of the run.
       const SimDuration length = grabbed_end_ - grabbed_begin_;
-      // A run may have been closed meanwhile, so that the window is longer than what is left.
+      // A run may have been closed meanwhile, so that the window is longer than the rest of the
+      // run.
       const int64_t last = std::max<int64_t>(timeline.end().ns() - length.ns(), 0);
       const SimTime from(std::clamp(grabbed_begin_.ns() + (now - grabbed_).ns(), int64_t{0}, last));
       timeline.SetWindow(from, from + length);

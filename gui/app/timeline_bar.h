@@ -65,7 +65,7 @@ class TimelineBar {
   // In a fill each pod waits alone, for an instant.
   bool queues() const { return a_queue_.highest > 1; }
 
-  // What the curves were sampled for.
+  // Inputs from which the curves were sampled.
   std::shared_ptr<const RunOverview> a_;
   std::shared_ptr<const RunOverview> b_;
   float width_ = 0;

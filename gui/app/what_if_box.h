@@ -39,7 +39,7 @@ class WhatIfBox {
   std::string value_;
   std::shared_ptr<const RunOverview> keys_of_;
   std::vector<view::ScenarioKey> keys_;
-  std::optional<std::string> searched_;  // what matches_ are for
+  std::optional<std::string> searched_;  // the text for which matches_ were found
   std::vector<size_t> matches_;          // indices into keys_
   absl::Status error_;                   // of the value
 };

@@ -26,7 +26,7 @@ void WakeWindow();
 absl::Status WritePicture(const WindowOptions& options, const std::string& path, App* app);
 
 // fonts.cc. Replaces the fonts in the atlas of ImGui's context by the embedded ones for the scale,
-// and sets colours and spacings. Not within a frame. A renderer must take the atlas anew.
+// and sets colours and spacings. Not within a frame. A renderer must upload the atlas again.
 void ApplyLooks(const Looks& looks, Fonts* fonts);
 
 }  // namespace drasim::gui

@@ -58,7 +58,7 @@ absl::Status NoDisplay() {
                    "`drasim report`"));
 }
 
-// What OpenGL there is instead of 3.3.
+// The error for a driver without OpenGL 3.3; names the version found instead.
 absl::Status OldOpenGl() {
   const std::string reason = GlfwReason();
   std::string found;

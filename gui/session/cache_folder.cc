@@ -67,7 +67,7 @@ absl::StatusOr<std::unique_ptr<CacheFolder>> CacheFolder::Make() {
     fs::remove_all(path, error);
     return lock.status();
   }
-  // Where a second lock is granted, the file system has none, and no owner can be told.
+  // If a second lock is granted, the file system has no locks, and no owner can be told.
   if (!FolderLock::Take(path).ok()) RemoveAbandoned(base);
   return std::unique_ptr<CacheFolder>(new CacheFolder(std::move(path), *std::move(lock)));
 }

@@ -11,8 +11,8 @@
 
 namespace drasim::gui {
 
-// Removed with the object. What a killed process left behind is removed by the next one that makes
-// such a folder: a lock tells whether the owner of a folder lives.
+// Removed with the object. The next process that makes such a folder removes the folders of killed
+// processes: a lock tells whether the owner of a folder lives.
 class CacheFolder {
  public:
   // In $XDG_CACHE_HOME/drasim, ~/.cache/drasim or the system's folder for temporary files.

@@ -1,5 +1,5 @@
-// What would still fit: GPUs counted by what they hold, so that the cost of a look-up per profile
-// does not depend on their number, and a node that changes costs no look at the others.
+// FitTally: counts GPUs by their state, for the question how many more pods of a profile would fit.
+// A look-up does not depend on the number of GPUs, and an update reads only the nodes that changed.
 //
 //   FitTally tally;
 //   tally.Count(cluster, layouts, TouchedNodes());   // all, later only those that changed
@@ -26,7 +26,7 @@
 
 namespace drasim::gui {
 
-// Of one cluster, through its states.
+// Counts for one cluster; updated as the cluster moves from state to state.
 class FitTally {
  public:
   // Counts the GPUs of touched nodes again. REQUIRES: all of them in the first call. O(devices of
@@ -46,7 +46,7 @@ class FitTally {
   int64_t open_gpus() const { return open_gpus_; }  // with an idle part
 
  private:
-  // What a GPU counts as.
+  // The share of one GPU in the counts.
   struct Counted {
     enum class As : uint8_t { kNothing, kState, kLayout };
     As as = As::kNothing;

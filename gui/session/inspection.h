@@ -1,4 +1,4 @@
-// What an inspector shows, made by a worker from the records of a ledger.
+// Inspection: the contents of an inspector, made by a worker from the records of a ledger.
 #ifndef DRASIM_GUI_SESSION_INSPECTION_H_
 #define DRASIM_GUI_SESSION_INSPECTION_H_
 
@@ -30,8 +30,8 @@ struct ObjectRef {
 struct InspectRequest {
   ObjectRef object;
   view::TimeTarget at;  // the state shown
-  // Of a node: the window of its slots over time, on the run's clock; empty: from the start of the
-  // run to `at`.
+  // Only for a node: the window of its slots over time, on the run's clock; empty: from the start
+  // of the run to `at`.
   SimTime begin;
   SimTime end;
   bool operator==(const InspectRequest&) const = default;

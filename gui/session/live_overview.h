@@ -1,4 +1,4 @@
-// What is known of a run that is still in progress: an overview that grows with its records.
+// LiveOverview: the overview of a run in progress; it grows with the run's records.
 //
 //   LiveOverview live(cluster, scenario, /*by_record=*/false, layouts);
 //   live.OnRecord(record, live_state);                       // each
@@ -31,7 +31,7 @@ class LiveOverview {
   static constexpr uint64_t kBlocksBeforeLonger = 8192;
 
   // `cluster` has the nodes as they are before the first record; `layouts` as for SliceSampler.
-  // `by_record`: as in RunOverview. `run` has what is known ahead: name and scenario.
+  // `by_record`: as in RunOverview. `run` has the data known beforehand: name and scenario.
   LiveOverview(RunOverview run, const ClusterState& cluster, bool by_record,
                std::optional<LayoutOfGpu> layouts);
   LiveOverview(const LiveOverview&) = delete;

@@ -24,7 +24,7 @@ namespace drasim::gui {
 // by block.
 inline constexpr uint64_t kExactRecords = 1 << 16;
 
-// What snapshots and inspections need of the whole run.
+// Data about the whole run that snapshots and inspections need.
 struct RunBasis {
   bool by_record = false;  // as in the overview
   SimTime end;             // likewise
@@ -55,8 +55,8 @@ absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn
                                                           RunOverview* overview,
                                                           uint64_t exact_records = kExactRecords);
 
-// The state where `seek` stands. Of the extras, `fragmentation`, `node_changes` and `fits`
-// are the caller's.
+// The state where `seek` stands. The caller sets `fragmentation`, `node_changes` and `fits` of the
+// extras.
 RunSnapshot SnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek,
                        const RunBasis& basis, SnapshotExtras extras);
 // Likewise, as UpdateSnapshot.

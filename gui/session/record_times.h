@@ -34,7 +34,7 @@ class RecordTimes : public view::RecordClock {
   };
   static constexpr size_t kCachedBlocks = 8;
 
-  // Of the last record of a block.
+  // The time of the last record of a block.
   SimTime EndOf(size_t block) const;
   uint64_t RecordsOf(size_t block) const;
   const std::vector<SimTime>& TimesIn(size_t block) const;

@@ -368,8 +368,8 @@ class RunJob::Impl {
     Tell();
   }
 
-  // With the lock. Not left to the worker, which may wake up late: whoever resumed a run and then
-  // looks at it would take it for one that stands still.
+  // Call with the lock. The worker may wake up too late to do this: a caller that resumed a run and
+  // then looks at it would see it paused.
   void LeavePause() {
     if (progress_.state == JobState::kPaused) progress_.state = JobState::kRunning;
     changed_.notify_all();
@@ -423,7 +423,7 @@ class RunJob::Impl {
   };
 
   absl::Status BuildRun(const RunSpec& spec, StartedRun* run) {
-    // Of a branch that failed. The simulation last, as in the destructor.
+    // Drops the parts of a branch that failed. The simulation goes last, as in the destructor.
     run->outputs.reset();
     run->follower.reset();
     ASSIGN_OR_RETURN(run->sim, Simulation::Build(spec));

@@ -47,9 +47,8 @@ struct RunJobSpec {
   bool paused = false;  // before the first record
 };
 
-// How the run differs from its scenario, in few words: "driver_controllers.qps=50, node-000003
-// fails at 7h". Keys without their beginnings, which a reader of the scenario knows. Empty without
-// changes.
+// Short description of the run's changes to its scenario: "driver_controllers.qps=50, node-000003
+// fails at 7h". Keys are shortened to their last parts. Empty without changes.
 std::string ChangesText(const RunJobSpec& spec);
 
 // The error with which such a run would begin, but for those of its inputs: of a scenario that
@@ -85,14 +84,14 @@ class RunJob {
   JobProgress progress() const;
   // The state of the run now, a few times a second and whenever it pauses; null before the first.
   std::shared_ptr<const RunSnapshot> snapshot() const;
-  // What is known of the run up to there, with curves that grow; published with the snapshot. Its
+  // Overview of the run up to the snapshot, with curves that grow; published with the snapshot. Its
   // scenario is empty.
   std::shared_ptr<const RunOverview> overview() const;
 
   void Pause();
   // At once out of JobState::kPaused, as Step: Settle may follow.
   void Resume();
-  // Lets a paused run make so many more records.
+  // Lets a paused run make `records` more records.
   void Step(uint64_t records);
   // Stops the run; what it has written so far stays a partial ledger.
   void Cancel();

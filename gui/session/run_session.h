@@ -6,7 +6,7 @@
 //   if (const auto snapshot = run->snapshot()) Draw(*snapshot);
 //
 // All functions are for the interface's thread, and none but Settle waits for a worker. A request
-// replaces the one before it of its kind; what was published last stays until the next result is
+// replaces the one before it of its kind; the published result stays until the next one is
 // complete. Results are immutable and may be kept.
 #ifndef DRASIM_GUI_SESSION_RUN_SESSION_H_
 #define DRASIM_GUI_SESSION_RUN_SESSION_H_

@@ -29,7 +29,7 @@ class SeriesBuilder {
  public:
   explicit SeriesBuilder(RunOverview* overview) : overview_(*overview) {}
 
-  // Those from block `from` on. REQUIRES: all calls are about series with the same names.
+  // Adds the blocks from `from` on. REQUIRES: all calls are about series with the same names.
   void AddBlocks(const LedgerSeries& series, size_t from);
   // After a record at that instant of the clock. Samples are added where values change.
   void AddRecord(SimTime time, const LiveState& live, const SliceCounts& slices);

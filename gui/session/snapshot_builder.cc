@@ -28,7 +28,7 @@ view::PodRow RowOf(const LivePod& pod, const SnapshotState& state) {
   return row;
 }
 
-// Of a moment of the same run.
+// Fills `pods` for another moment of the same run.
 void FillPods(const SnapshotState& state, view::PodTable* pods) {
   // Damaged counters may tell of more.
   const size_t ended =

@@ -38,7 +38,7 @@ struct SnapshotState {
   SimTime now;                                   // virtual time
 };
 
-// What a snapshot shows besides.
+// Optional parts of a snapshot, and its place in the run.
 struct SnapshotExtras {
   uint64_t record = 0;
   SimTime time;                                               // on the run's clock
@@ -46,7 +46,8 @@ struct SnapshotExtras {
   absl::Span<const NodeChange> node_changes;                  // of the run, by record
   const LiveClaims* claims = nullptr;                         // null: none
   std::optional<view::LayoutOfGpu> layout_of = std::nullopt;  // absent: unknown
-  // Of the same run, kept by one who makes many snapshots; null: counted anew.
+  // A tally of the same run, kept by a caller that makes many snapshots; null: all GPUs are
+  // counted.
   FitTally* fits = nullptr;
 };
 
@@ -61,7 +62,7 @@ view::PodTable PodsOf(const SnapshotState& state);
 RunSnapshot MakeSnapshot(const SnapshotRequest& request, const SnapshotState& state,
                          const SnapshotExtras& extras);
 // The same in the memory of a snapshot of another moment of the run, from the same archive. Only
-// the touched nodes are made anew, at least those touched since extras.fits was used last;
+// the touched nodes are rebuilt; they must include those touched since extras.fits was used last.
 // `touched.all` is right for any snapshot. O(live pods + devices of touched nodes + nodes), and as
 // above with tenants and fragmentation.
 void UpdateSnapshot(const SnapshotRequest& request, const SnapshotState& state,

@@ -1,5 +1,5 @@
-// Snapshots that are made again and again, as while a run is played: the memory of those that
-// nobody looks at any more is filled anew, and what has not changed in them stays.
+// SnapshotPool: reuses the memory of snapshots that nobody looks at any more, as while a run is
+// played. Their unchanged parts stay as they are; only the rest is filled in again.
 #ifndef DRASIM_GUI_SESSION_SNAPSHOT_POOL_H_
 #define DRASIM_GUI_SESSION_SNAPSHOT_POOL_H_
 
@@ -12,7 +12,8 @@
 
 namespace drasim::gui {
 
-// Of one run. One thread makes snapshots; any may let go of them, also after the pool is gone.
+// Pool for one run. One thread makes snapshots; any may let go of them, also after the pool is
+// gone.
 class SnapshotPool {
  public:
   // Snapshots kept; further ones, while others hold all of these, are made from nothing.
@@ -23,7 +24,7 @@ class SnapshotPool {
 
   // Brings a snapshot that may be of another moment up to date: only these nodes of it differ.
   using Update = absl::FunctionRef<void(const TouchedNodes&, RunSnapshot*)>;
-  // `touched`: since the last call. Never changes a snapshot that somebody still holds.
+  // `touched`: since the last call. Never changes a snapshot that a caller still holds.
   std::shared_ptr<const RunSnapshot> Make(const TouchedNodes& touched, Update update);
 
  private:

@@ -16,8 +16,8 @@ struct ClientSeries {
   Pyramid calls;  // so far, from 0 at time 0
 };
 
-// One per client, in the order in which they first called. Of a damaged ledger, times that go back
-// count as the latest one, and no more than 256 clients are kept. O(samples x clients^2).
+// One per client, in the order of their first calls. In a damaged ledger, times that go back count
+// as the latest one, and no more than 256 clients are kept. O(samples x clients^2).
 std::vector<ClientSeries> CallsByClient(absl::Span<const CallsSample> samples);
 
 }  // namespace drasim::view

@@ -141,7 +141,8 @@ class NodeFiller {
     slot->profile = numbers_[cluster_.gpu_model(id, device)][placement.profile];
   }
 
-  // What a GPU with MIG has besides its pods.
+  // Adds a MIG GPU's units, stranded slices, idle instances of its layout, and the profiles that
+  // fit.
   void AddInstances(NodeId id, size_t device, const MigTable& table, MapGpu* gpu) {
     const MigState state = cluster_.device_mig(id)[device];
     gpu->units = gpu->slices;

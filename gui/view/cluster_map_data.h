@@ -21,7 +21,7 @@
 
 namespace drasim::view {
 
-// What the map shows of a pod besides its place.
+// A pod's data on the map, besides its place.
 struct MapPod {
   uint32_t number = 0;  // in the order of arrival
   uint32_t tenant = 0;

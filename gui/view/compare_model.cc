@@ -320,7 +320,7 @@ absl::StatusOr<std::vector<KeyDifference>> CompareScenarios(absl::string_view a,
 
 std::string ScenariosLine(absl::Span<const KeyDifference> keys) {
   if (keys.empty()) return "the same scenario";
-  // What people ask first, by the key that holds it.
+  // The parts that people ask for first, by the key that holds each.
   static constexpr struct {
     absl::string_view key;
     absl::string_view name;

@@ -112,8 +112,8 @@ struct KeyDifference {
 absl::StatusOr<std::vector<KeyDifference>> CompareScenarios(absl::string_view a,
                                                             absl::string_view b);
 
-// What two scenarios have in common and what not, in one line: "same cluster, jobs, seed; other:
-// front_end, dra.driver_controllers.qps and 3 more". `keys`: all that differ.
+// One line about the common and the differing parts of two scenarios: "same cluster, jobs, seed;
+// other: front_end, dra.driver_controllers.qps and 3 more". `keys`: all that differ.
 std::string ScenariosLine(absl::Span<const KeyDifference> keys);
 
 // The scalar under a key of a scenario, such as "seed"; empty without one.

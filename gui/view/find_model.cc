@@ -59,7 +59,8 @@ bool HasLettersInOrder(absl::string_view query, absl::string_view text) {
 constexpr int64_t kClass = 10'000;
 constexpr int64_t kAllWords = 2;
 
-// Of a query without blanks at its ends, with something in it.
+// The score of a text for a query; none without a match. REQUIRES: the query is not empty and has
+// no blanks at its ends.
 std::optional<int64_t> ScoreOf(absl::string_view query, absl::string_view text, bool loose) {
   const auto length = static_cast<int64_t>(std::min<size_t>(text.size(), kClass - 1));
   const Place place = PlaceOf(query, text);

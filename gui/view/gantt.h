@@ -50,8 +50,8 @@ struct GanttPicture {
 GanttPicture DrawGantt(const NodeInspection& node, absl::Span<const std::string> profiles,
                        const GanttFrame& frame);
 
-// What depends on the cursor: the line, a veil over what is later, and outlines around the boxes of
-// one pod. O(boxes).
+// Draws the parts that depend on the cursor: the line, a veil over later times, and outlines around
+// the boxes of one pod. O(boxes).
 void DrawGanttCursor(const NodeInspection& node, const GanttPicture& picture,
                      const GanttFrame& frame, SimTime cursor, absl::string_view pod,
                      DrawList* list);

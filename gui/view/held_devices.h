@@ -1,4 +1,5 @@
-// The devices, or parts of them, that a pod holds on its node, and what is held of a node's.
+// The devices, or parts of them, that a pod holds on its node, and the held parts of a node's
+// devices.
 #ifndef DRASIM_GUI_VIEW_HELD_DEVICES_H_
 #define DRASIM_GUI_VIEW_HELD_DEVICES_H_
 
@@ -29,7 +30,7 @@ std::vector<HeldPart> HeldPartsOf(const ClusterState& cluster, PodId pod);
 // "0:3g.40gb@4", "0;1", "1 (250m)": as pods.csv writes it (AppendGrants).
 std::string HeldDevicesText(const ClusterState& cluster, PodId pod);
 
-// Of each device of a node, the thousandths in use: of a MIG GPU, the units of its instances.
+// Thousandths in use of each device of a node; for a MIG GPU, the units of its instances.
 std::vector<int32_t> AllocatedOnDevices(const ClusterState& cluster, NodeId node);
 
 }  // namespace drasim::view

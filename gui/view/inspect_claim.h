@@ -1,5 +1,5 @@
-// Everything that the inspector of a claim shows: the machine of its states, its history in words,
-// the answers of its driver, and its devices. A fold over the claim changes of a ledger.
+// ClaimInspector: the contents of a claim's inspector: the machine of its states, its history in
+// words, the answers of its driver, and its devices. A fold over the claim changes of a ledger.
 //
 // Usage:
 //

@@ -1,5 +1,5 @@
-// Everything that the inspector of a node shows: its slots over time, a row per GPU, its present
-// figures, and what would still fit. A fold over the records of a ledger.
+// NodeInspector: the contents of a node's inspector: its slots over time, a row per GPU, its
+// present figures, and the room for further pods. A fold over the records of a ledger.
 #ifndef DRASIM_GUI_VIEW_INSPECT_NODE_H_
 #define DRASIM_GUI_VIEW_INSPECT_NODE_H_
 

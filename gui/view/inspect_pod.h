@@ -1,5 +1,5 @@
-// Everything that the inspector of a pod shows: its life as a bar of segments and marks, the
-// verdicts that it got, and where it would fit. A fold over the records of a ledger.
+// PodInspector: the contents of a pod's inspector: its life as a bar of segments and marks, the
+// verdicts that it got, and the nodes with room for it. A fold over the records of a ledger.
 //
 // Usage:
 //
@@ -59,7 +59,7 @@ struct LifeMark {
   Kind kind = Kind::kArrived;
   SimTime time;
   uint32_t verdict = 0;  // PodInspection::verdicts, for kNoNode and kTurnedAway
-  std::string node;      // where one is concerned
+  std::string node;      // if a node is concerned
   EvictionCause cause = EvictionCause::kPreempted;  // of an eviction
   std::string text;                                 // the same in words
 };
@@ -89,7 +89,7 @@ struct PodInspection {
   std::string name;
   std::string wants;
   bool wants_mig = false;
-  std::string tenant;  // filled by whoever knows it
+  std::string tenant;  // filled by a caller that knows it
   int32_t priority = 0;
   int64_t cpu_milli = 0;
   int64_t memory_bytes = 0;

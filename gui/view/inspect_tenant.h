@@ -1,5 +1,5 @@
-// Everything that the inspector of a tenant shows: its figures, what its pods ask for and how long
-// each kind waits, and the pods that wait longest.
+// TenantInspection: the contents of a tenant's inspector: its figures, the requests of its pods
+// with the waits of each kind, and the pods that wait longest.
 #ifndef DRASIM_GUI_VIEW_INSPECT_TENANT_H_
 #define DRASIM_GUI_VIEW_INSPECT_TENANT_H_
 

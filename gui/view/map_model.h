@@ -97,7 +97,7 @@ struct ClusterMapData {
   std::vector<std::string> tenants;
   std::vector<std::string> states;  // of claims and devices
   bool has_shares = false;          // some GPU has kShareUnits; set by AddGpu
-  // To be raised by whoever changes fields directly; the functions below do it.
+  // To be raised by callers that change fields directly; the functions below do it.
   uint64_t version = 0;
 
   uint32_t AddNode(MapNode node);
@@ -246,7 +246,7 @@ class ClusterMap {
   void DrawGpu(uint32_t gpu, const Rect& column, const MapView& view, const ClusterMapData* b);
   void DrawDifference(const MapGpu& a, const MapGpu* b, const ClusterMapData* b_data,
                       const Rect& column, const Theme& theme);
-  // What nodes and GPUs show that are too small for their slots. Shares in thousandths.
+  // The look of a node or GPU that is too small for its slots. Shares in thousandths.
   struct Summary {
     bool usable = true;
     int64_t held = 0;

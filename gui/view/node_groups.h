@@ -1,4 +1,4 @@
-// What nodes have in common, for maps that group them: pools and labels.
+// Groups of nodes for maps: pools and labels.
 #ifndef DRASIM_GUI_VIEW_NODE_GROUPS_H_
 #define DRASIM_GUI_VIEW_NODE_GROUPS_H_
 

@@ -103,7 +103,7 @@ struct PlotFrame {
   bool operator==(const PlotFrame&) const = default;
 };
 
-// The width of a legend beside the area whose longest name has so many bytes.
+// The width of a legend beside the area whose longest name has `longest_name` bytes.
 float LegendWidth(size_t longest_name, const PlotFrame& frame);
 // The height of a legend below the area, where a narrow frame, such as that of a phone, has it; 0
 // for one beside the area.
@@ -152,7 +152,7 @@ class PlotModel {
   explicit PlotModel(PlotSpec spec);
 
   const PlotSpec& spec() const { return spec_; }
-  // What was drawn last; without a legend before that.
+  // The picture drawn last; without a legend before the first Draw.
   const PlotPicture& picture() const { return picture_; }
   // Shows or hides a row of the legend. A difference hides and shows both its series.
   void Toggle(LegendKind kind, size_t index);

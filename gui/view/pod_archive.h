@@ -49,7 +49,7 @@ struct PodVerdict {
 
 // The texts that rows refer to by number.
 struct PodTexts {
-  // Those of the cluster's shapes and nodes.
+  // The texts of the cluster's shapes and nodes.
   static PodTexts Of(const ClusterState& cluster);
 
   std::vector<std::string> wants;           // by shape

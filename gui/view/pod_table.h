@@ -61,7 +61,7 @@ class PodTable : public TableSource {
   // Behind the rows so far. REQUIRES: numbers ascend; shape, tenant and summary exist. Amortised
   // O(1).
   void AddLive(const PodRow& row, absl::string_view name, const VerdictSummaryTable& summaries);
-  // For so many calls of AddLive.
+  // Reserves memory for `pods` calls of AddLive.
   void ReserveLive(size_t pods);
 
   // TableSource.

@@ -600,7 +600,7 @@ std::string MapsSection(const RunReport& run, absl::string_view label, absl::str
   return html + "</section>\n";
 }
 
-// Those that are not allocated yet, the longest in their state first.
+// Claims that are not allocated yet, the longest in their state first.
 std::vector<size_t> WaitingClaims(const ClaimTable& claims, size_t most) {
   std::vector<size_t> waiting;
   for (size_t c = 0; c < claims.rows(); ++c) {

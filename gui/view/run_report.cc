@@ -130,7 +130,8 @@ constexpr struct {
                  {WaitKind::kNoRoom, "waiting_no_room"},
                  {WaitKind::kDriver, "waiting_driver"}};
 
-// Of every record, or of the blocks of a long ledger. Empty if these are not known.
+// Waiting pods by kind of wait: at every record, or by the blocks of a long ledger. Empty if the
+// ledger's series lack them.
 absl::StatusOr<std::vector<ReportSeries>> ReadVerdicts(LedgerSeek* seek, SimTime end) {
   std::vector<ReportSeries> verdicts;
   if (seek->index().records <= kExactRecords) {
@@ -205,7 +206,7 @@ absl::StatusOr<std::vector<ReportSeries>> ReadCalls(LedgerSeek* seek, SimTime en
   return calls;
 }
 
-// What stands in frames beside the records.
+// Adds the verdicts, API calls and claims, for which a LedgerSeek is needed.
 absl::Status ReadFrames(const LedgerOpener& open, RunReport* report) {
   ASSIGN_OR_RETURN(const std::unique_ptr<LedgerSeek> seek, LedgerSeek::Start(open()));
   if (!report->by_load) {

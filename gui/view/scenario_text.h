@@ -1,4 +1,4 @@
-// What the interface reads of a scenario's text, without parsing long ones between two frames.
+// Reads parts of a scenario's text for the interface, without parsing long ones between two frames.
 #ifndef DRASIM_GUI_VIEW_SCENARIO_TEXT_H_
 #define DRASIM_GUI_VIEW_SCENARIO_TEXT_H_
 
@@ -23,7 +23,7 @@ bool IsOutsideOutline(absl::string_view outline, absl::string_view scenario_yaml
 
 // A policy, behind a front end that is not direct: "fgd", "dra-classic:first-fit".
 std::string PolicyText(absl::string_view policy, absl::string_view front_end);
-// That of a scenario; empty if it names none. Parses the text.
+// The policy of a scenario; empty if it names none. Parses the text.
 std::string PolicyText(absl::string_view scenario_yaml);
 
 }  // namespace drasim::view

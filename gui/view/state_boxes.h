@@ -34,8 +34,8 @@ struct StateBoxesPicture {
   std::vector<Rect> boxes;  // by state
 };
 
-// The states of a claim in the order of its machine. Those that come after its end are left out
-// until it reaches them.
+// The states of a claim in the order of its machine. States after its end are left out until it
+// reaches them.
 std::vector<StateBox> StateBoxesOf(const ClaimInspection& claim);
 
 // From left to right, in as many rows as names and captions need. A bracket connects neighbours

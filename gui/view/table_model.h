@@ -97,7 +97,7 @@ class TableModel {
   bool descending_ = false;
   bool by_number_ = false;
   size_t first_ = 0;     // row of the source that the filter sees
-  size_t filtered_ = 0;  // where the filter goes on
+  size_t filtered_ = 0;  // the row at which the filter goes on
   // The filter makes the keys, too: in a long table, reaching a row costs more than either.
   bool filter_makes_keys_ = false;
   // By row of the source: the number, or eight bytes of the text behind what all texts begin with.

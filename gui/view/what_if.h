@@ -31,7 +31,7 @@ struct ScenarioKey {
 // Items of lists whose keys are listed: the first ones, and the one behind the last.
 inline constexpr size_t kListedItems = 100;
 
-// The keys of a resolved scenario, in the order of the reference. Those of a list stand once per
+// The keys of a resolved scenario, in the order of the reference. Keys of a list stand once per
 // item; the item behind the last one is new. Empty if the text is no YAML.
 std::vector<ScenarioKey> ScenarioKeys(absl::string_view scenario_yaml);
 
@@ -40,8 +40,8 @@ std::vector<ScenarioKey> ScenarioKeys(absl::string_view scenario_yaml);
 std::vector<size_t> SearchKeys(absl::Span<const ScenarioKey> keys, absl::string_view query);
 
 // Whether the key takes the value, as `--set KEY=VALUE` reads it: InvalidArgument for unknown keys
-// and for values of another type, with what was found and expected. What only the whole scenario
-// tells is checked by gui/session (CheckRun).
+// and for values of another type, with what was found and expected. gui/session (CheckRun) checks
+// the rules about the whole scenario.
 absl::Status CheckValue(absl::string_view scenario_yaml, absl::string_view key,
                         absl::string_view value);
 

@@ -1,4 +1,4 @@
-// What the API server decides about a pod that is created: its namespace, scheduler, priority, and
+// Decisions of the API server about a pod that is created: its namespace, scheduler, priority, and
 // the label keys of its affinity (kubernetes/kubernetes plugin/pkg/admission/priority,
 // pkg/registry/core/pod/strategy.go, release 1.34).
 #ifndef DRASIM_MODEL_KUBE_ADMISSION_H_

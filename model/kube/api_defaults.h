@@ -1,6 +1,6 @@
 // Defaults of the API server that decide about scheduling (kubernetes/kubernetes
-// pkg/apis/core/v1/defaults.go, release 1.34). What kubectl prints of a cluster has them already;
-// manifests have not.
+// pkg/apis/core/v1/defaults.go, release 1.34). Output of kubectl has them already; manifests have
+// not.
 #ifndef DRASIM_MODEL_KUBE_API_DEFAULTS_H_
 #define DRASIM_MODEL_KUBE_API_DEFAULTS_H_
 

@@ -10,7 +10,7 @@
 namespace drasim {
 
 // The objects that ClusterObjects has; those of other kinds are left out. An empty namespace is
-// `default`. Of two namespaces with one name the later counts. O(size log objects).
+// `default`. If two namespaces have one name, the later counts. O(size log objects).
 ClusterObjects ClusterObjectsOf(absl::Span<const proto::kube::Object* const> given);
 
 // The same of a case. A namespace that no object describes is not there.

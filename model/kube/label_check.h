@@ -15,15 +15,15 @@ namespace proto::kube {
 class SelectorRequirement;
 }  // namespace proto::kube
 
-// What is wrong with a name such as "example.com/gpu" or "app"; nothing for a valid one. Keys of
-// labels and names of extended resources have this form.
+// The problems of a name such as "example.com/gpu" or "app"; empty for a valid one. Keys of labels
+// and names of extended resources have this form.
 std::vector<std::string> QualifiedNameProblems(absl::string_view name);
 
 // The same for the value of a label.
 std::vector<std::string> LabelValueProblems(absl::string_view value);
 
-// What is wrong with a requirement whose operator is In, NotIn, Exists, DoesNotExist, Gt or Lt,
-// each as "PATH.values[0]: Invalid value: ...". `path` may be empty.
+// The problems of a requirement whose operator is In, NotIn, Exists, DoesNotExist, Gt or Lt, each
+// as "PATH.values[0]: Invalid value: ...". `path` may be empty.
 std::vector<std::string> RequirementProblems(absl::string_view path,
                                              const proto::kube::SelectorRequirement& requirement);
 

@@ -56,7 +56,8 @@ std::string CleanName(absl::string_view text) {
   return clean;
 }
 
-// The model as GPU feature discovery writes it: with a hyphen for what no label may have.
+// The model as GPU feature discovery writes it: with a hyphen for characters that no label may
+// have.
 std::string LabelOfModel(absl::string_view model) {
   std::string label(model.substr(0, kMostLabelBytes));
   for (char& c : label) {

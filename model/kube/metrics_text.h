@@ -1,4 +1,5 @@
-// What a cluster allocates, in OpenMetrics text, in the names of Kubernetes' own exporters:
+// KubeMetrics: allocations of a cluster as OpenMetrics text, in the names of Kubernetes' own
+// exporters:
 //
 //   kube_pod_resource_request, kube_pod_resource_limit: kube-scheduler, /metrics/resources
 //       (kubernetes/kubernetes pkg/scheduler/metrics/resources/resources.go);

@@ -35,7 +35,8 @@ using proto::kube::Format;
 
 constexpr size_t kMaxKubeErrors = 20;
 
-// Where a value stands in its object; made on the way down, a text only when it is needed.
+// KubePath: the place of a value in its object; made on the way down, a text only when it is
+// needed.
 struct KubePath {
   enum class Step : uint8_t { kRoot, kField, kItem, kMapKey };
 
@@ -133,8 +134,8 @@ const YamlNode* NodeAt(const YamlNode* node, absl::string_view path) {
   return node;
 }
 
-// Reads one document after the other. What is wrong is noted and left out, so that one run tells
-// all there is to tell.
+// Reads one document after the other. Errors are noted and the faulty parts left out, so that one
+// run reports all of them.
 class KubeTreeReader {
  public:
   KubeTreeReader(const KubeSource* source, const KubeReadOptions& options)
@@ -251,7 +252,8 @@ class KubeTreeReader {
     return false;
   }
 
-  // The entries of a mapping; none, after an error, for anything else. Of duplicates the first one.
+  // The entries of a mapping; none, after an error, for anything else. The first of duplicates
+  // counts.
   std::vector<KubeEntry> Entries(const YamlNode& node, const KubePath& path) {
     std::vector<KubeEntry> entries;
     if (node.kind != YamlNode::Kind::kMapping) {

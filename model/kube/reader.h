@@ -31,7 +31,7 @@ namespace drasim {
 
 struct KubeObject {
   proto::kube::Object object;  // one of its kinds is set, with apiVersion and kind
-  size_t line = 0;             // where it begins, from 1
+  size_t line = 0;             // of its beginning, from 1
 };
 
 // An object of a kind or an API version that is not read.
@@ -40,7 +40,7 @@ struct KubeSkipped {
   std::string kind;
   std::string ns;
   std::string name;
-  size_t line = 0;  // where it begins, from 1
+  size_t line = 0;  // of its beginning, from 1
 };
 
 struct KubeManifest {

@@ -28,7 +28,7 @@ struct KubeApi {
 // "apps" of "apps/v1"; empty for "v1".
 absl::string_view KubeGroup(absl::string_view api_version);
 
-// Those of a member of proto::kube::Object, the newest first.
+// The APIs of a member of proto::kube::Object, the newest version first.
 std::vector<KubeApi> KubeApisOf(const google::protobuf::FieldDescriptor& member);
 
 class KubeKinds {

@@ -35,6 +35,7 @@ class RequestSum {
         if (one.has_resources()) statuses_[one.name()] = &one;
       }
     }
+    infeasible_ = status.resize() == "Infeasible";  // up to 1.32
     for (const kube::Condition& condition : status.conditions()) {
       if (condition.type() != "PodResizePending") continue;
       infeasible_ = condition.reason() == "Infeasible";

@@ -61,7 +61,7 @@ std::vector<std::string> ExpressionProblems(absl::string_view path,
                            {"DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"})};
 }
 
-// Appends what is wrong with the term to `problems`, and returns its value.
+// Appends the term's problems to `problems`, and returns its value.
 NodeTerm ReadNodeTerm(const kube::NodeSelectorTerm& given, absl::string_view path,
                       std::vector<std::string>* problems) {
   NodeTerm term;

@@ -1,7 +1,7 @@
 // Selectors of Kubernetes objects as the model's values.
 //
-// What Kubernetes refuses is not an error here: it becomes the `error` of the value, because
-// kube-scheduler finds out only when it uses the selector (k8s.io/apimachinery
+// A selector that Kubernetes refuses is not an error here: the refusal becomes the `error` of the
+// value, because kube-scheduler finds out only when it uses the selector (k8s.io/apimachinery
 // LabelSelectorAsSelector, k8s.io/component-helpers nodeaffinity, release 1.34).
 #ifndef DRASIM_MODEL_KUBE_SELECTORS_OF_H_
 #define DRASIM_MODEL_KUBE_SELECTORS_OF_H_
@@ -31,13 +31,13 @@ void AddRequirement(const std::string& key, SelectorOperator op, const std::stri
 NodeTerm NodeTermOf(const proto::kube::NodeSelectorTerm& given, absl::string_view path);
 // All terms of a required affinity, with errors in the terms.
 std::vector<NodeTerm> RequiredNodeTermsOf(const proto::kube::NodeSelector& selector);
-// Those with a weight and a requirement. The first term with an error has the errors of all.
+// Terms with a weight and a requirement. The first term with an error has the errors of all.
 std::vector<PreferredNodeTerm> PreferredNodeTermsOf(const proto::kube::NodeAffinity& affinity);
 // For scenarios, which may list several names in one requirement: without errors in the terms.
 // InvalidArgument for an operator or a field that Kubernetes does not know.
 absl::StatusOr<std::vector<NodeTerm>> NodeTermsOf(const proto::kube::NodeSelector& selector);
 
-// Those that can tolerate anything: an unknown operator does not.
+// Tolerations with a known operator: those with an unknown one tolerate nothing.
 std::vector<Toleration> TolerationsOf(const proto::kube::PodSpec& spec);
 
 }  // namespace drasim

@@ -106,6 +106,9 @@ PodConstraints ConstraintsOf(const kube::PodSpec& spec) {
       rules.images.push_back(TaggedImage(container.image()));
     }
   }
+  for (const kube::Volume& volume : spec.volumes()) {
+    if (volume.has_image()) rules.volume_images.push_back(TaggedImage(volume.image().reference()));
+  }
   return rules;
 }
 

@@ -183,7 +183,7 @@ class KubeYamlWriter {
     }
   }
 
-  // Also what is empty. Further lines are indented by `indent`.
+  // Writes empty values, too. Further lines are indented by `indent`.
   void WriteScalar(const KubeValue& value, size_t indent) {
     if (value.kind == KubeValue::Kind::kText) {
       const TextStyle style = StyleOf(value.text, /*is_key=*/false);

@@ -318,7 +318,7 @@ const YamlNode* ChildOf(const YamlNode& node, const std::string& key) {
   return nullptr;
 }
 
-// Where the field stands, or the part of its path that is there: what is missing has no place.
+// The place of the field, or of the part of its path that is there: a missing field has no place.
 std::string LocatePath(absl::string_view yaml, absl::string_view file, const Path& path) {
   const absl::StatusOr<YamlTree> tree = YamlTree::Parse(yaml, file);
   if (!tree.ok() || tree->root() == nullptr) return std::string(file);

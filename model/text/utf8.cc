@@ -1,6 +1,7 @@
 #include "model/text/utf8.h"
 
 #include <cstdint>
+#include <string>
 
 namespace drasim {
 
@@ -51,6 +52,26 @@ bool IsUtf8(absl::string_view text) {
     if (!DecodeUtf8(text, &position, &ignored)) return false;
   }
   return true;
+}
+
+void AppendUtf8(char32_t code_point, std::string* out) {
+  const auto put = [out](uint32_t byte) { out->push_back(static_cast<char>(byte)); };
+  const auto code = static_cast<uint32_t>(code_point);
+  if (code < 0x80U) {
+    put(code);
+  } else if (code < 0x800U) {
+    put(0xC0U | (code >> 6U));
+    put(0x80U | (code & 0x3FU));
+  } else if (code < 0x10000U) {
+    put(0xE0U | (code >> 12U));
+    put(0x80U | ((code >> 6U) & 0x3FU));
+    put(0x80U | (code & 0x3FU));
+  } else {
+    put(0xF0U | (code >> 18U));
+    put(0x80U | ((code >> 12U) & 0x3FU));
+    put(0x80U | ((code >> 6U) & 0x3FU));
+    put(0x80U | (code & 0x3FU));
+  }
 }
 
 }  // namespace drasim

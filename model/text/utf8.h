@@ -1,8 +1,9 @@
-// Strict UTF-8 decoding, one code point at a time.
+// UTF-8, one code point at a time: strict decoding, and encoding.
 #ifndef DRASIM_MODEL_TEXT_UTF8_H_
 #define DRASIM_MODEL_TEXT_UTF8_H_
 
 #include <cstddef>
+#include <string>
 
 #include "absl/strings/string_view.h"
 
@@ -16,6 +17,9 @@ bool DecodeUtf8(absl::string_view text, size_t* position, char32_t* code_point);
 
 // Whether all of `text` is well-formed UTF-8. Linear in its bytes.
 bool IsUtf8(absl::string_view text);
+
+// Appends a code point. REQUIRES: it is a scalar value, so neither a surrogate nor above U+10FFFF.
+void AppendUtf8(char32_t code_point, std::string* out);
 
 }  // namespace drasim
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "model/text/utf8.h"
 
 namespace drasim {
 namespace {
@@ -37,21 +38,7 @@ bool BeginsPlain(absl::string_view text) {
   return !absl::StrContains("?:,[]{}#&*!|>'\"%@`", text[0]);
 }
 
-void AppendCodePoint(uint32_t code, std::string* out) {
-  const auto put = [out](uint32_t byte) { out->push_back(static_cast<char>(byte)); };
-  if (code < 0x80U) {
-    put(code);
-  } else if (code < 0x800U) {
-    put(0xC0U | (code >> 6U));
-    put(0x80U | (code & 0x3FU));
-  } else {
-    put(0xE0U | (code >> 12U));
-    put(0x80U | ((code >> 6U) & 0x3FU));
-    put(0x80U | (code & 0x3FU));
-  }
-}
-
-// Moves from line to line. What it does not know it gives up.
+// BlockParser: moves from line to line. It gives up at unknown syntax.
 class BlockParser {
  public:
   BlockParser(absl::string_view text, const YamlBlockLimits& limits, std::deque<YamlNode>* nodes)
@@ -118,7 +105,7 @@ class BlockParser {
     return !line.empty() && line[0] == '-' && (line.size() == 1 || line[1] == ' ');
   }
 
-  // What begins in the present line, `column` columns in: the line's text begins there.
+  // Parses the value that begins in the current line, whose text starts at `column`.
   const YamlNode* Block(size_t column, int depth) {
     if (depth >= limits_.depth) return Fail();
     if (IsItem(line_)) return Sequence(column, depth);
@@ -433,8 +420,11 @@ class BlockParser {
       }
       code = code * 16 + static_cast<uint32_t>(value);
     }
-    if (code == 0 || (code >= 0xD800U && code < 0xE000U)) Fail();
-    AppendCodePoint(code, out);
+    if (code == 0 || (code >= 0xD800U && code < 0xE000U)) {
+      Fail();
+    } else {
+      AppendUtf8(code, out);
+    }
     return at + 1 + digits;
   }
 
@@ -487,7 +477,7 @@ class BlockParser {
   absl::string_view line_;  // the rest of the present line, without blanks at its end
   size_t begin_ = 0;        // of the present line
   size_t indent_ = 0;       // of line_ in it
-  size_t next_ = 0;         // where the next line begins
+  size_t next_ = 0;         // the beginning of the next line
   bool any_line_ = false;   // has been read: a document mark may only be the first
   bool done_ = false;
   bool failed_ = false;

@@ -44,9 +44,9 @@ namespace drasim {
 absl::Status MergeYaml(absl::string_view text, absl::string_view file,
                        google::protobuf::Message* message);
 
-// Where YAML text gives the field of that dotted path: "FILE:LINE:COLUMN", or the empty text when
-// it does not (or does not parse). A field that an item of a list lacks is placed at the item. For
-// complaints about a value that only make sense once the whole message is known.
+// The place at which YAML text gives the field of that dotted path: "FILE:LINE:COLUMN", or the
+// empty text when it does not (or does not parse). A field that an item of a list lacks is placed
+// at the item. For complaints about a value that only make sense once the whole message is known.
 std::string LocateField(absl::string_view text, absl::string_view file, absl::string_view path);
 
 // Sets one field by its dotted path, as `--set workload.tuning.ratio=1.3` does: path
@@ -55,12 +55,12 @@ std::string LocateField(absl::string_view text, absl::string_view file, absl::st
 // Messages on the way are made as needed. A repeated scalar field takes a comma-separated list,
 // which replaces what it held; blanks around the commas do not count and the empty value is the
 // empty list. An item of a repeated message field is named by its number; the number after the last
-// adds an item. What follows a map of scalars is one key, dots included. A message as a whole, a
-// map or a repeated message field cannot be set. There is no null: "null" is a text.
+// adds an item. The rest of a path behind a map of scalars is one key, dots included. A message as
+// a whole, a map or a repeated message field cannot be set. There is no null: "null" is a text.
 //
 // Errors (InvalidArgument): "ORIGIN: field.path: what was found, what was expected", where `origin`
-// says who asks (for example "--set"). On an error the message is unchanged. The message is copied
-// once.
+// names the source (for example "--set"). On an error the message is unchanged. The message is
+// copied once.
 absl::Status SetField(absl::string_view path, absl::string_view value, absl::string_view origin,
                       google::protobuf::Message* message);
 

@@ -21,7 +21,7 @@ namespace drasim {
 // Sources, in order of precedence: the node's labels from NVIDIA's GPU feature discovery
 // (nvidia.com/gpu.product, gpu.memory, gpu.family, gpu.compute.major and minor,
 // cuda.driver-version.full, cuda.runtime-version.full), the MIG catalogue, and a short list of
-// products by name. Of a node with several models, only the labels on the driver and CUDA count:
+// products by name. On a node with several models, only the labels on the driver and CUDA count:
 // the others do not say which GPU they describe.
 struct GpuKind {
   std::string model;    // in the cluster's naming

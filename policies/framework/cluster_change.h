@@ -1,4 +1,4 @@
-// ClusterChange: what has changed in the cluster, for the queueing hints of plugins.
+// ClusterChange: one change of the cluster, for the queueing hints of plugins.
 //
 // Source: kubernetes/kubernetes pkg/scheduler/framework/types.go (ClusterEvent, ActionType) and
 // pkg/scheduler/eventhandlers.go, release 1.34.
@@ -36,7 +36,8 @@ enum ClusterEvent : uint32_t {
 
 struct ClusterChange {
   ClusterEvent event = kPodRemoved;
-  // Of the node, or of the bound pod (of a pending one the nominated node); invalid: none.
+  // The changed node, or that of the bound pod (for a pending one the nominated node); invalid:
+  // none.
   NodeId node = NodeId();
   // The node as it was; null: it is new, or the event is not about a node.
   const NodeSpec* old_node = nullptr;
@@ -50,7 +51,7 @@ struct ClusterChange {
   // count, and hints are the coarser ones of plain simulations.
   bool detailed = false;
 
-  // Of a change of a pod: it has a node, or is nominated for one.
+  // For a change of a pod: it has a node, or is nominated for one.
   bool of_bound_pod() const { return node.valid() || bound_elsewhere; }
 };
 

@@ -18,7 +18,7 @@ namespace drasim {
 
 class FitError {
  public:
-  // Of so many nodes in all.
+  // `nodes`: all nodes of the cluster.
   explicit FitError(size_t nodes) : nodes_(nodes) {}
 
   // Nodes with that reason; a node may have several.

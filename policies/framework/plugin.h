@@ -43,6 +43,7 @@
 #include "model/cluster_state.h"
 #include "model/ids.h"
 #include "model/job_table.h"
+#include "model/pod_counts.h"
 #include "model/state_io.h"
 #include "model/time.h"
 #include "policies/framework/cluster_change.h"
@@ -114,10 +115,10 @@ struct PostFilterResult {
   // as kSuccess, but the component that acts wakes the pod. kReject: nothing helps; the next
   // PostFilter plugin is asked. kUnresolvable and kError end the chain.
   StepCode code = StepCode::kReject;
-  // What becomes of the pod's nominated node: upstream's ModeOverride with `nominated` (invalid:
-  // cleared), or ModeNoop.
+  // The pod's nominated node afterwards: upstream's ModeOverride with `nominated` (invalid:
+  // cleared), or ModeNoop if true.
   bool keeps_nomination = false;
-  NodeId nominated;            // where the pod would fit; nothing is reserved for it there
+  NodeId nominated;            // the node on which it would fit; nothing is reserved there
   std::vector<PodId> victims;  // to be evicted; may be empty
   // Pods of lower priority that lose their nomination for that node.
   std::vector<PodId> cleared_nominations;
@@ -147,12 +148,12 @@ class Plugin {
   virtual absl::Status Load(StateReader&) { return absl::OkStatus(); }
 };
 
-// How much of the cluster a verdict or a raw score depends on: the contract of the caches.
+// The part of the cluster that a verdict or raw score depends on: the contract of the caches.
 enum class Reach : uint8_t {
   // The shape without its topology, identity and volumes, and the node's row, specification,
   // devices and residents: cached per such shape and node until the node changes.
   kNode,
-  // The whole shape, other nodes, pods or objects, too: asked anew in every attempt, after
+  // The whole shape, other nodes, pods or objects, too: computed again in every attempt, after
   // PreFilter.
   kCluster,
 };
@@ -218,6 +219,13 @@ class PreFilterPlugin : public virtual Plugin {
   virtual StepResult PreFilter(const PodContext& pod, const ClusterState& cluster) = 0;
 };
 
+// A condition on the topology domain of a node: it has at most `most` of the counted pods.
+struct DomainLimit {
+  const DomainCounts* counts = nullptr;
+  int64_t most = 0;
+  bool needs_domain = false;  // a node without the label is rejected; else it passes
+};
+
 class FilterPlugin : public virtual RequeuePlugin {
  public:
   virtual Reach filter_reach() const { return Reach::kNode; }
@@ -226,6 +234,13 @@ class FilterPlugin : public virtual RequeuePlugin {
   // did not skip).
   virtual void Filter(const PodContext& pod, const ClusterState& cluster,
                       absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const = 0;
+  // Filter's verdicts as limits, for searches that look at many nodes at once: a node passes Filter
+  // exactly if it passes all limits that this appends. False if limits cannot express them. Called
+  // in place of Filter, for plugins of Reach::kCluster only.
+  virtual bool ListLimits(std::vector<DomainLimit>* /*limits*/) const { return false; }
+  // Upstream's error of Filter in a profile that runs it without the plugin's PreFilter; empty: it
+  // needs none. Filter is not called there.
+  virtual absl::string_view WithoutPreFilter() const { return {}; }
   // Whether a node rejected for reason `local` (1-based) could take the pod after other pods have
   // left it: kube-scheduler's Unschedulable rather than UnschedulableAndUnresolvable.
   virtual bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
@@ -277,7 +292,7 @@ class NodeRestrictionPlugin : public virtual RequeuePlugin {
   virtual void ListFeasible(const PodContext&, absl::Span<const NodeId>) {}
 };
 
-// What a preemption tried, for explanations and comparisons.
+// The course of a preemption, for explanations and comparisons.
 struct PreemptionReport {
   struct Candidate {
     NodeId node;
@@ -341,7 +356,7 @@ class PostFilterHandle {
   virtual absl::Status AskExtenders(std::vector<PreemptionReport::Candidate>* /*candidates*/) {
     return absl::OkStatus();
   }
-  // Null: nobody reads it.
+  // Null: not wanted.
   virtual PreemptionReport* report() { return nullptr; }
 };
 
@@ -378,8 +393,22 @@ class ScorePlugin : public virtual Plugin {
                               absl::Span<const NodeId> /*feasible*/) {
     return {};
   }
-  // For many feasible nodes. Not const, because randomised policies draw. An error of upstream's
-  // Score is PreScore's here.
+  // False if PreScore ignores `feasible`; a search may then pass an empty list.
+  virtual bool PreScoreReadsNodes(const PodContext& /*pod*/, const ClusterState&) const {
+    return true;
+  }
+  // The topology whose domains alone determine the pod's score; null if other properties of a node
+  // count. Contract: PreScore, Score and NormalizeScore over one node of each domain with feasible
+  // nodes give this node the score that each feasible node of its domain gets over all of them.
+  virtual const TopologyDomains* ScoredDomains(const PodContext& /*pod*/,
+                                               const ClusterState&) const {
+    return nullptr;
+  }
+  // Upstream's error of Score in a profile that runs it without the plugin's PreScore; empty: it
+  // needs none. Score is not called there.
+  virtual absl::string_view WithoutPreScore() const { return {}; }
+  // For many feasible nodes. Not const, because randomised policies draw. Any other error of
+  // upstream's Score is PreScore's here.
   virtual void Score(const PodContext& pod, const ClusterState& cluster,
                      absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) = 0;
   // True when Score would give all nodes the same, so that it need not be asked. Called after

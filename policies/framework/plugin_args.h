@@ -22,7 +22,7 @@ struct NodeResourcesFitArgs {
   enum class Strategy : uint8_t { kLeastAllocated, kMostAllocated, kRequestedToCapacityRatio };
   Strategy strategy = Strategy::kLeastAllocated;
   WeightedResources resources = {{"cpu", 1}, {"memory", 1}};
-  // Of RequestedToCapacityRatio: utilisation 0..100, score 0..10, increasing in utilisation.
+  // For kRequestedToCapacityRatio: utilisation 0..100, score 0..10, increasing in utilisation.
   std::vector<std::pair<int32_t, int32_t>> shape;
   std::vector<std::string> ignored_resources;        // names of extended resources
   std::vector<std::string> ignored_resource_groups;  // "example.com" of "example.com/gpu"

@@ -112,6 +112,25 @@ void Profile::ListRequeues() {
   DRASIM_CHECK_LE(requeues_.size(), size_t{kMostRequeues});
 }
 
+void Profile::ListUnprepared() {
+  const auto lists = [](const auto& plugins, const Plugin* wanted) {
+    return std::any_of(plugins.begin(), plugins.end(),
+                       [wanted](const Plugin* plugin) { return plugin == wanted; });
+  };
+  unprepared_filters_ = 0;
+  for (size_t f = 0; f < filters_.size(); ++f) {
+    const FilterPlugin* const plugin = filters_[f].plugin;
+    if (plugin->WithoutPreFilter().empty() || lists(pre_filters_, plugin)) continue;
+    unprepared_filters_ |= uint64_t{1} << f;
+  }
+  unprepared_scores_ = 0;
+  for (size_t s = 0; s < scores_.size(); ++s) {
+    const ScorePlugin* const plugin = scores_[s].plugin;
+    if (plugin->WithoutPreScore().empty() || lists(pre_scores_, plugin)) continue;
+    unprepared_scores_ |= uint64_t{1} << s;
+  }
+}
+
 size_t Profile::RequeueIndex(const Plugin* plugin) const {
   size_t i = 0;
   while (i < requeues_.size() && static_cast<const Plugin*>(requeues_[i]) != plugin) ++i;
@@ -126,7 +145,7 @@ ReasonIndex Profile::ReasonOf(const Plugin* plugin, ReasonIndex local) const {
 }
 
 Profile::ReasonSource Profile::SourceOf(ReasonIndex reason) const {
-  // Of the plugins whose reasons begin before it, the last.
+  // The source is the last plugin whose reasons begin before this one.
   size_t source = plugins_.size();
   for (size_t i = 0; i < plugins_.size(); ++i) {
     if (reason_base_[i] >= reason || plugins_[i]->reasons().empty()) continue;
@@ -247,6 +266,7 @@ absl::StatusOr<Profile> Profile::MakeKube(const Registry& registry, const Profil
     Serve(filter, false, &profile.restrictions_);
   }
   profile.ListRequeues();
+  profile.ListUnprepared();
   RETURN_IF_ERROR(profile.ChooseAllocator(registry, device_chooser, context));
   return profile;
 }

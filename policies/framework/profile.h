@@ -61,7 +61,7 @@ class Profile {
   const std::vector<QueueSortPlugin*>& queue_sorts() const { return queue_sorts_; }
   const std::vector<PreFilterPlugin*>& pre_filters() const { return pre_filters_; }
   const std::vector<FilterEntry>& filters() const { return filters_; }
-  // Of the plugins that filter.
+  // Node restrictions of the plugins that filter.
   const std::vector<NodeRestrictionPlugin*>& restrictions() const { return restrictions_; }
   const std::vector<PostFilterPlugin*>& post_filters() const { return post_filters_; }
   const std::vector<ScorePlugin*>& pre_scores() const { return pre_scores_; }
@@ -73,11 +73,15 @@ class Profile {
   const std::vector<PostBindPlugin*>& post_binds() const { return post_binds_; }
   // All plugins that may reject a pod: first those of filters(), in that order.
   const std::vector<RequeuePlugin*>& requeues() const { return requeues_; }
+  // Filters that fail because the profile leaves out their PreFilter, and score plugins that fail
+  // for want of their PreScore: bits by place in filters() and scores().
+  uint64_t unprepared_filters() const { return unprepared_filters_; }
+  uint64_t unprepared_scores() const { return unprepared_scores_; }
   // The place of a plugin in that list, a bit of a set of rejectors; 63 plugins at most.
   // The size of the list for a plugin that is not in it. O(plugins).
   size_t RequeueIndex(const Plugin* plugin) const;
 
-  // Of a KubeSchedulerConfiguration.
+  // Settings of a KubeSchedulerConfiguration.
   const std::string& scheduler_name() const { return scheduler_name_; }
   int32_t percentage_of_nodes() const { return percentage_of_nodes_; }
 
@@ -115,6 +119,7 @@ class Profile {
   void ServeEverywhere(Plugin* plugin, bool first);
   void AddFilter(FilterPlugin* plugin);
   void ListRequeues();
+  void ListUnprepared();
   absl::Status ChooseAllocator(const Registry& registry, const std::string& chooser,
                                const PolicyContext& context);
 
@@ -134,6 +139,8 @@ class Profile {
   std::vector<BindPlugin*> binds_;
   std::vector<PostBindPlugin*> post_binds_;
   std::vector<RequeuePlugin*> requeues_;
+  uint64_t unprepared_filters_ = 0;
+  uint64_t unprepared_scores_ = 0;
   std::unique_ptr<DeviceAllocator> own_allocator_;  // null: a plugin is the allocator
   DeviceAllocator* allocator_ = nullptr;
   std::string scheduler_name_;

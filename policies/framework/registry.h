@@ -43,7 +43,7 @@ struct PolicyContext {
   // Shares of MIG profiles in the requests of the workload, in parts per kMfiScale; by name.
   std::vector<std::pair<std::string, int64_t>> mig_mix;
   ResourceScoreOptions resource_scores;
-  // Of a KubeSchedulerConfiguration: the plugin's own arguments. Null: none.
+  // The plugin's own arguments in a KubeSchedulerConfiguration. Null: none.
   const PluginArgs* args = nullptr;
 };
 

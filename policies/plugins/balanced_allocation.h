@@ -25,6 +25,7 @@ class NodeResourcesBalancedAllocation : public ResourceScore {
   // kSkip for pods that ask for none of the resources; Score would give them 0 everywhere.
   StepResult PreScore(const PodContext& pod, const ClusterState& cluster,
                       absl::Span<const NodeId> feasible) override;
+  bool PreScoreReadsNodes(const PodContext&, const ClusterState&) const override { return false; }
 
  private:
   int64_t ScoreOf(absl::Span<const ResourceUse> uses) const override;

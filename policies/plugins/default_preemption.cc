@@ -29,13 +29,17 @@ using Cost = std::tuple<int64_t, int32_t, int64_t, size_t, int64_t>;
 Cost CostOf(const Candidate& candidate) {
   DRASIM_CHECK(!candidate.victims.empty());
   int64_t sum = 0;
+  // Among the victims of the highest priority, the one that started first. Extenders may have
+  // reordered the victims.
+  const Victim* top = &candidate.victims.front();
   for (const Victim& victim : candidate.victims) {
     sum += int64_t{victim.priority} + (int64_t{1} << 31);
+    const bool precedes = victim.priority != top->priority ? victim.priority > top->priority
+                                                           : victim.started < top->started;
+    if (precedes) top = &victim;
   }
-  // Among the victims of the highest priority, the one that started first.
-  const Victim& top = candidate.victims.front();
-  return {candidate.budget_violations, top.priority, sum, candidate.victims.size(),
-          -top.started.ns()};
+  return {candidate.budget_violations, candidate.victims.front().priority, sum,
+          candidate.victims.size(), -top->started.ns()};
 }
 
 // Pods that are evicted together: one, or those of a job. Their ids follow each other.
@@ -159,8 +163,11 @@ Trial TryNode(NodeId node, int32_t priority, PostFilterHandle& handle) {
   for (const Group& group : potential) RemoveGroup(group, handle);
   if (!handle.Fits(node)) {
     Trial trial;
-    trial.status.code = StepCode::kReject;
-    if (handle.wants_texts()) trial.status = handle.WhyNot();
+    trial.status = handle.WhyNot();
+    // An error counts whether or not texts are wanted.
+    if (!handle.wants_texts() && trial.status.code != StepCode::kError) {
+      trial.status.code = StepCode::kReject;
+    }
     for (const Group& group : potential) RestoreGroup(group, handle);
     return trial;
   }

@@ -7,7 +7,7 @@
 // PodDisruptionBudget, then the others, the most important first. Pods that cannot be put back are
 // the node's victims. The node whose victims cost least is chosen.
 //
-// Where there are jobs, a gang is evicted as a whole: its pods on all nodes count as victims.
+// In runs with jobs, a gang is evicted as a whole: its pods on all nodes count as victims.
 //
 // The engine carries out evictions. Not modelled here: extenders.
 //

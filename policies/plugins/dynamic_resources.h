@@ -1,6 +1,5 @@
-// DynamicResources (PreFilter, Filter, PostFilter) for pods without resource claims: all that is
-// left of it are the words of its PostFilter, and the error in which it ends when its PreFilter had
-// no turn.
+// DynamicResources (PreFilter, Filter, PostFilter) for pods without resource claims: it only adds
+// the message of its PostFilter, and the error in which it ends when its PreFilter was not called.
 //
 // Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/dynamicresources, release 1.34.
 // Pods with claims are scheduled by sim/dra.
@@ -20,6 +19,7 @@ class DynamicResourcesWithoutClaims : public PreFilterPlugin,
                                       public PostFilterPlugin {
  public:
   absl::string_view name() const override { return "DynamicResources"; }
+  absl::string_view WithoutPreFilter() const override { return "not found"; }
   uint32_t requeue_events() const override {
     return kNodeAdded | kNodeLabels | kNodeAllocatable | kClaimChanged;
   }

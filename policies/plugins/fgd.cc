@@ -15,20 +15,37 @@ constexpr std::array<double, 100> kSigmoidThresholds = {
 #include "policies/plugins/sigmoid_thresholds.inc"
 };
 
+// Where to begin to look: in steps of 10/256 from -5 on, how many thresholds lie more than a step
+// below.
+constexpr double kGuessSteps = 256;
+constexpr double kGuessPerUnit = kGuessSteps / 10;
+constexpr std::array<uint8_t, 257> kSigmoidGuesses = [] {
+  std::array<uint8_t, 257> below{};
+  uint8_t count = 0;
+  for (size_t i = 0; i < below.size(); ++i) {
+    const double bound = (static_cast<double>(i) - 1) / kGuessPerUnit - 5;
+    while (count < kSigmoidThresholds.size() && kSigmoidThresholds[count] < bound) ++count;
+    below[i] = count;
+  }
+  return below;
+}();
+
 using DeviceArray = std::array<int16_t, kMaxDevicesPerNode>;
 
 }  // namespace
 
 int64_t SigmoidScore(double x) {
-  return std::upper_bound(kSigmoidThresholds.begin(), kSigmoidThresholds.end(), x) -
-         kSigmoidThresholds.begin();
+  const double step = std::clamp((x + 5) * kGuessPerUnit, 0.0, kGuessSteps);
+  size_t k = kSigmoidGuesses[static_cast<size_t>(step)];
+  while (k < kSigmoidThresholds.size() && kSigmoidThresholds[k] <= x) ++k;
+  return static_cast<int64_t>(k);
 }
 
 double FgdScorer::AmountBefore(const ClusterState& cluster, NodeId node, const GpuNodeView& view) {
   if (before_.size() < cluster.node_count()) before_.resize(cluster.node_count());
   Remembered& r = before_[node.value()];
   if (r.epoch != cluster.node_epoch(node)) {
-    r.amount = model_->Amount(view);
+    r.amount = memo_.Amount(view);
     r.epoch = cluster.node_epoch(node);
   }
   return r.amount;
@@ -53,7 +70,7 @@ FgdScorer::Best FgdScorer::BestShare(const ResourceRequest& request, const Clust
     // the tie, unless their models differ.
     if (!mixed && std::find(after.begin(), after.begin() + i, idle) != after.begin() + i) continue;
     after[i] = static_cast<int16_t>(idle - request.gpu_milli);
-    const int64_t score = SigmoidScore((before - model_->Amount(view)) / 1000);
+    const int64_t score = SigmoidScore((before - memo_.Amount(view)) / 1000);
     after[i] = idle;
     if (score > best.score) best = {i, score};
   }
@@ -79,7 +96,7 @@ int64_t FgdScorer::ScoreNode(const ResourceRequest& request, const ClusterState&
   }
   view.cpu_milli_idle -= request.cpu_milli;
   view.device_milli_idle = absl::MakeConstSpan(after.data(), view.device_milli_idle.size());
-  return SigmoidScore((before - model_->Amount(view)) / 1000);
+  return SigmoidScore((before - memo_.Amount(view)) / 1000);
 }
 
 DeviceSet FgdScorer::BestShareDevice(const ResourceRequest& request, const ClusterState& cluster,

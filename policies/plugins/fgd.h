@@ -12,19 +12,21 @@
 
 #include "model/device_set.h"
 #include "model/fragmentation.h"
+#include "model/fragmentation_memo.h"
 #include "model/resource_request.h"
 #include "policies/framework/plugin.h"
 
 namespace drasim {
 
-// floor(100 * (1 / (1 + exp(-x)))), exactly as correctly rounded arithmetic gives it. O(log 100).
+// floor(100 * (1 / (1 + exp(-x)))), exactly as correctly rounded arithmetic gives it. For any
+// x but NaN.
 int64_t SigmoidScore(double x);
 
 // Shared by the score plugin and the device chooser.
 class FgdScorer {
  public:
   // `model` must outlive the scorer.
-  explicit FgdScorer(const FragmentationModel* model) : model_(model) {}
+  explicit FgdScorer(const FragmentationModel* model) : memo_(model) {}
   // Score of placing the shape on the node; for a share, the best over its fitting devices.
   int64_t ScoreNode(const ResourceRequest& request, const ClusterState& cluster, NodeId node);
   // For a share: the fitting device with the best score, the lowest index on ties.
@@ -40,7 +42,7 @@ class FgdScorer {
   };
   Best BestShare(const ResourceRequest& request, const ClusterState& cluster, NodeId node);
 
-  const FragmentationModel* model_;
+  FragmentationMemo memo_;
   // Amount of each node's present state, with the epoch it belongs to.
   struct Remembered {
     double amount = 0;

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "model/node_spec.h"
+#include "model/pod_constraints.h"
 #include "policies/framework/registry.h"
 
 namespace drasim {
@@ -13,7 +14,7 @@ namespace {
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 constexpr int64_t kLeastBytes = 23 * kMebibyte;   // less is not worth a score
 constexpr int64_t kMostBytes = 1000 * kMebibyte;  // of each container
-// Bounds what is remembered: the scores of so many shapes.
+// Bounds the memory: scores are remembered for at most that many shapes.
 constexpr size_t kMostShapes = 256;
 
 uint8_t ScoreOf(int64_t bytes, size_t containers) {
@@ -44,28 +45,31 @@ void ImageLocality::Refresh(const ClusterState& cluster) {
   }
 }
 
-std::vector<uint8_t> ImageLocality::ScoresOf(const std::vector<std::string>& images,
+std::vector<uint8_t> ImageLocality::ScoresOf(const PodConstraints& rules,
                                              const ClusterState& cluster) const {
   std::vector<int64_t> bytes(cluster.node_count());
-  for (const std::string& name : images) {
+  const auto count = [&](const std::string& name) {
     const auto it = images_.find(name);
-    if (it == images_.end()) continue;
+    if (it == images_.end()) return;
     const Image& image = it->second;
     const double spread =
         static_cast<double>(image.nodes.size()) / static_cast<double>(cluster.available_nodes());
     const auto counted = static_cast<int64_t>(static_cast<double>(image.bytes) * spread);
     for (const NodeId node : image.nodes) bytes[node.value()] += counted;
-  }
+  };
+  for (const std::string& name : rules.images) count(name);
+  for (const std::string& name : rules.volume_images) count(name);
+  // As upstream, images of volumes count without raising what is the most.
   std::vector<uint8_t> scores(bytes.size());
-  for (size_t n = 0; n < bytes.size(); ++n) scores[n] = ScoreOf(bytes[n], images.size());
+  for (size_t n = 0; n < bytes.size(); ++n) scores[n] = ScoreOf(bytes[n], rules.images.size());
   return scores;
 }
 
 void ImageLocality::Score(const PodContext& pod, const ClusterState& cluster,
                           absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {
   Refresh(cluster);
-  const std::vector<std::string>& wanted = pod.shape->constraints.images;
-  if (images_.empty() || wanted.empty()) {
+  const PodConstraints& wanted = pod.shape->constraints;
+  if (images_.empty() || wanted.images.empty()) {
     std::fill(scores.begin(), scores.end(), 0);
     return;
   }
@@ -77,9 +81,10 @@ void ImageLocality::Score(const PodContext& pod, const ClusterState& cluster,
 
 bool ImageLocality::ScoresAlike(const PodContext& pod, const ClusterState& cluster) {
   Refresh(cluster);
-  const std::vector<std::string>& wanted = pod.shape->constraints.images;
-  return std::none_of(wanted.begin(), wanted.end(),
-                      [this](const std::string& name) { return images_.contains(name); });
+  const PodConstraints& wanted = pod.shape->constraints;
+  const auto is_known = [this](const std::string& name) { return images_.contains(name); };
+  return std::none_of(wanted.images.begin(), wanted.images.end(), is_known) &&
+         std::none_of(wanted.volume_images.begin(), wanted.volume_images.end(), is_known);
 }
 
 void RegisterImageLocality(Registry& registry) {

@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "model/pod_constraints.h"
 #include "policies/framework/plugin.h"
 
 namespace drasim {
@@ -39,8 +40,7 @@ class ImageLocality : public ScorePlugin {
 
   // Lists the images of all nodes again if some node has changed.
   void Refresh(const ClusterState& cluster);
-  std::vector<uint8_t> ScoresOf(const std::vector<std::string>& images,
-                                const ClusterState& cluster) const;
+  std::vector<uint8_t> ScoresOf(const PodConstraints& rules, const ClusterState& cluster) const;
 
   uint64_t version_ = 0;
   bool fresh_ = false;

@@ -22,7 +22,7 @@ bool NamesNamespace(const AffinityTerm& term, const std::string& ns, const Label
          Selects(term.namespace_selector, labels);
 }
 
-// As far as the term alone tells: its namespace selector is asked about no labels.
+// Matches by the term alone: its namespace selector sees no labels.
 bool MatchesUnresolved(const AffinityTerm& term, const PodIdentity& pod) {
   return !pod.ns.empty() && NamesNamespace(term, pod.ns, {}) && Selects(term.selector, pod.labels);
 }
@@ -215,6 +215,17 @@ StepResult InterPodAffinity::PreFilter(const PodContext& pod, const ClusterState
     result.code = StepCode::kSkip;
   }
   return result;
+}
+
+bool InterPodAffinity::ListLimits(std::vector<DomainLimit>* limits) const {
+  if (!plan_->affinity.empty()) return false;
+  for (const std::vector<const DomainCounts*>* const all :
+       {&plan_->anti_affinity, &plan_->against}) {
+    for (const DomainCounts* const counts : *all) {
+      if (HasPods(counts)) limits->push_back({counts, /*most=*/0, /*needs_domain=*/false});
+    }
+  }
+  return true;
 }
 
 void InterPodAffinity::Filter(const PodContext&, const ClusterState&,

@@ -34,6 +34,12 @@ class InterPodAffinity : public PreFilterPlugin, public FilterPlugin, public Sco
       : args_(args), rule_(rule) {}
 
   absl::string_view name() const override { return "InterPodAffinity"; }
+  absl::string_view WithoutPreFilter() const override {
+    return "error reading \"PreFilterInterPodAffinity\" from cycleState: not found";
+  }
+  absl::string_view WithoutPreScore() const override {
+    return "failed to read \"PreScoreInterPodAffinity\" from cycleState: not found";
+  }
   std::vector<Reason> reasons() const override;
 
   uint32_t requeue_events() const override {
@@ -48,6 +54,7 @@ class InterPodAffinity : public PreFilterPlugin, public FilterPlugin, public Sco
   // Trials need nothing: the columns follow them, terminating pods included.
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;
+  bool ListLimits(std::vector<DomainLimit>* limits) const override;
   bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
                     ReasonIndex local) const override;
 
@@ -55,6 +62,7 @@ class InterPodAffinity : public PreFilterPlugin, public FilterPlugin, public Sco
   Normalize normalize(const ClusterState&) const override { return Normalize::kGeneral; }
   StepResult PreScore(const PodContext& pod, const ClusterState& cluster,
                       absl::Span<const NodeId> feasible) override;
+  bool PreScoreReadsNodes(const PodContext&, const ClusterState&) const override { return false; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
   void NormalizeScore(absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) const override;
@@ -74,7 +82,7 @@ class InterPodAffinity : public PreFilterPlugin, public FilterPlugin, public Sco
   std::vector<Conflict> Conflicts(const PodContext& pod, const ClusterState& cluster) const;
 
  private:
-  // What each pod of a column adds to the score of its domain.
+  // The weight that each pod of a column adds to the score of its domain.
   struct Weighted {
     const DomainCounts* counts = nullptr;
     int64_t weight = 0;
@@ -111,7 +119,7 @@ class InterPodAffinity : public PreFilterPlugin, public FilterPlugin, public Sco
   mutable std::vector<NamespaceObject> namespaces_;  // at that version
   mutable uint64_t namespaces_version_ = 0;
 
-  // Of the attempt.
+  // State of the current attempt.
   const Plan* plan_ = nullptr;
   std::vector<Weighted> active_;
 };

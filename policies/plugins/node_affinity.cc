@@ -39,7 +39,8 @@ int64_t WeightOf(const std::vector<PreferredNodeTerm>& terms, const NodeSpec& no
 std::optional<std::set<std::string>> NamesOf(const NodeTerm& term) {
   std::optional<std::set<std::string>> names;
   for (const NodeRequirement& requirement : term.requirements) {
-    if (!requirement.of_name || requirement.op != NodeOperator::kIn) continue;
+    const bool names_nodes = requirement.of_name && requirement.key == "metadata.name";
+    if (!names_nodes || requirement.op != NodeOperator::kIn) continue;
     const std::set<std::string> listed(requirement.values.begin(), requirement.values.end());
     if (names.has_value()) {
       std::erase_if(*names, [&listed](const std::string& name) { return !listed.contains(name); });
@@ -80,13 +81,14 @@ bool NodeAffinity::MayHelp(const ClusterChange& change, const PodContext& pod,
   if (!change.detailed) return true;
   const PodConstraints& rules = pod.shape->constraints;
   const NodeSpec& node = cluster.node_spec(change.node);
+  if (!MeetsAdded(node)) return false;
   if (!MeetsOwn(rules, node)) {
     // A hint that fails wakes the pod, and it fails on terms that cannot be parsed.
     return UnmetLabel(rules.node_selector, node) == nullptr &&
            std::any_of(rules.node_terms.begin(), rules.node_terms.end(),
                        [](const NodeTerm& term) { return !term.error.empty(); });
   }
-  return (change.old_node == nullptr || !MeetsOwn(rules, *change.old_node)) && MeetsAdded(node);
+  return change.old_node == nullptr || !MeetsOwn(rules, *change.old_node);
 }
 
 StepResult NodeAffinity::PreFilter(const PodContext& pod, const ClusterState& cluster) {

@@ -38,6 +38,7 @@ class NodeAffinity : public PreFilterPlugin, public FilterPlugin, public ScorePl
   Normalize normalize(const ClusterState&) const override { return Normalize::kGeneral; }
   StepResult PreScore(const PodContext& pod, const ClusterState& cluster,
                       absl::Span<const NodeId> feasible) override;
+  bool PreScoreReadsNodes(const PodContext&, const ClusterState&) const override { return false; }
   // The sum of the weights of the preferences that the node meets.
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;

@@ -17,6 +17,9 @@ namespace drasim {
 class NodePorts : public PreFilterPlugin, public FilterPlugin {
  public:
   absl::string_view name() const override { return "NodePorts"; }
+  absl::string_view WithoutPreFilter() const override {
+    return "reading \"PreFilterNodePorts\" from cycleState: not found";
+  }
   std::vector<Reason> reasons() const override;
   uint32_t requeue_events() const override { return kPodRemoved | kNodeAdded; }
   bool MayHelp(const ClusterChange& change, const PodContext& pod,

@@ -27,7 +27,7 @@ size_t ColumnOf(const ClusterState& cluster, const std::string& name) {
   return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
-// What the node reports now, and what its pods leave of it; 0 for what no node has.
+// The node's present capacity and the part that its pods leave idle; 0 for a name that no node has.
 int64_t CapacityOf(const ClusterState& cluster, NodeId node, const std::string& name) {
   const size_t column = ColumnOf(cluster, name);
   return column < cluster.extended_names().size() ? cluster.extended_capacity(node, column) : 0;
@@ -98,7 +98,7 @@ NodeResourcesFit::NodeResourcesFit(const std::vector<std::string>& extended_reso
       scorer_(MakeScorer(args)) {
   for (const std::string& name : extended_resources)
     extended_reasons_.push_back(absl::StrCat("Insufficient ", name));
-  // Of resources that no node had when the profile was made.
+  // For resources that no node had when the profile was made.
   extended_reasons_.push_back("Insufficient extended resource");
 }
 

@@ -26,6 +26,9 @@ class NodeResourcesFit : public PreFilterPlugin, public FilterPlugin, public Sco
   explicit NodeResourcesFit(const std::vector<std::string>& extended_resources,
                             const NodeResourcesFitArgs& args = {});
   absl::string_view name() const override { return "NodeResourcesFit"; }
+  absl::string_view WithoutPreFilter() const override {
+    return "error reading \"PreFilterNodeResourcesFit\" from cycleState: not found";
+  }
   std::vector<Reason> reasons() const override;
   // One for each resource that the node lacks.
   std::vector<std::string> ReasonTexts(const PodContext& pod, const ClusterState& cluster,
@@ -43,6 +46,7 @@ class NodeResourcesFit : public PreFilterPlugin, public FilterPlugin, public Sco
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;
 
+  bool PreScoreReadsNodes(const PodContext&, const ClusterState&) const override { return false; }
   // In [0, 100]: final.
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override {
@@ -51,7 +55,7 @@ class NodeResourcesFit : public PreFilterPlugin, public FilterPlugin, public Sco
 
  private:
   bool IsIgnored(const std::string& resource) const;
-  // As ClusterState::LackingExtended, without what is ignored.
+  // As ClusterState::LackingExtended, without ignored resources.
   size_t LackingCounted(const ResourceRequest& request, const ClusterState& cluster,
                         NodeId node) const;
 

@@ -35,7 +35,7 @@ bool NodeUnschedulable::MayHelp(const ClusterChange& change, const PodContext&,
 void NodeUnschedulable::Filter(const PodContext& pod, const ClusterState& cluster,
                                absl::Span<const NodeId> nodes,
                                absl::Span<ReasonIndex> verdicts) const {
-  if (ToleratesCordon(*pod.shape)) return;
+  if (cluster.cordoned_nodes() == 0 || ToleratesCordon(*pod.shape)) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] == kFits && !cluster.node(nodes[i]).schedulable) verdicts[i] = 1;
   }

@@ -264,14 +264,27 @@ int32_t PodTopologySpread::LeastOf(const Constraint& constraint, size_t index) c
   return counts.known_domains() > 0 ? least : 0;
 }
 
+// The pods that a domain may hold before it takes this one.
+int64_t PodTopologySpread::MostOf(const Constraint& constraint, size_t index) const {
+  return int64_t{constraint.rule.max_skew} + LeastOf(constraint, index) -
+         (constraint.counts_own ? 1 : 0);
+}
+
+bool PodTopologySpread::ListLimits(std::vector<DomainLimit>* limits) const {
+  if (!corrections_.empty()) return false;
+  for (size_t c = 0; c < plan_->hard.size(); ++c) {
+    const Constraint& constraint = plan_->hard[c];
+    limits->push_back({constraint.counts, MostOf(constraint, c), /*needs_domain=*/true});
+  }
+  return true;
+}
+
 void PodTopologySpread::Filter(const PodContext&, const ClusterState&,
                                absl::Span<const NodeId> nodes,
                                absl::Span<ReasonIndex> verdicts) const {
   for (size_t c = 0; c < plan_->hard.size(); ++c) {
     const Constraint& constraint = plan_->hard[c];
-    // The pods that a domain may hold before it takes this one.
-    const int64_t most = int64_t{constraint.rule.max_skew} + LeastOf(constraint, c) -
-                         (constraint.counts_own ? 1 : 0);
+    const int64_t most = MostOf(constraint, c);
     const absl::Span<const uint32_t> domain_of = constraint.counts->topology().by_node();
     const absl::Span<const int32_t> sums = constraint.counts->sums();
     for (size_t i = 0; i < nodes.size(); ++i) {
@@ -368,6 +381,14 @@ StepResult PodTopologySpread::PreScore(const PodContext& pod, const ClusterState
     weights_.push_back(GoLog(static_cast<double>(domains + 2)));
   }
   return result;
+}
+
+// Host names are counted by node.
+const TopologyDomains* PodTopologySpread::ScoredDomains(const PodContext& pod,
+                                                        const ClusterState& cluster) const {
+  const Plan& plan = PlanOf(pod, cluster);
+  if (!plan.soft_error.empty() || plan.soft.size() != 1 || plan.soft[0].of_hosts) return nullptr;
+  return &plan.soft[0].counts->topology();
 }
 
 // The distinct values of the key on nodes that are not ignored. A missing label counts as an empty

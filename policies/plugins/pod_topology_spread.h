@@ -28,6 +28,12 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
   explicit PodTopologySpread(PodTopologySpreadArgs args);
 
   absl::string_view name() const override { return "PodTopologySpread"; }
+  absl::string_view WithoutPreFilter() const override {
+    return "error reading \"PreFilterPodTopologySpread\" from cycleState: not found";
+  }
+  absl::string_view WithoutPreScore() const override {
+    return "error reading \"PreScorePodTopologySpread\" from cycleState: not found";
+  }
   std::vector<Reason> reasons() const override;
 
   bool HearsOfNamespace() const override { return true; }
@@ -42,6 +48,7 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
   Reach filter_reach() const override { return Reach::kCluster; }
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;
+  bool ListLimits(std::vector<DomainLimit>* limits) const override;
   bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
                     ReasonIndex local) const override;
   void BeginTrial() override { trials_.push_back(corrections_.size()); }
@@ -59,6 +66,11 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
   Normalize normalize(const ClusterState&) const override { return Normalize::kGeneral; }
   StepResult PreScore(const PodContext& pod, const ClusterState& cluster,
                       absl::Span<const NodeId> feasible) override;
+  bool PreScoreReadsNodes(const PodContext& pod, const ClusterState& cluster) const override {
+    return !PlanOf(pod, cluster).soft.empty();
+  }
+  const TopologyDomains* ScoredDomains(const PodContext& pod,
+                                       const ClusterState& cluster) const override;
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
   void NormalizeScore(absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) const override;
@@ -83,7 +95,7 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
     PodCountId pods = 0;
     const DomainCounts* counts = nullptr;
   };
-  // What a shape asks for. Built when it is first needed.
+  // The constraints of a shape. Built when it is first needed.
   struct Plan {
     bool of_defaults = false;  // depends on services and controllers
     uint64_t groups_version = 0;
@@ -93,8 +105,8 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
     std::string hard_error;  // why a selector cannot be used
     std::string soft_error;
   };
-  // What upstream counts in a trial although it did not count it before: terminating pods, and pods
-  // under an empty selector.
+  // Pods that upstream counts in a trial although it did not count them before: terminating pods,
+  // and pods under an empty selector.
   struct Correction {
     size_t constraint;
     uint32_t domain;
@@ -108,6 +120,7 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
   void Correct(const PodContext& pod, const ClusterState& cluster, PodId other, NodeId node,
                int sign);
   int32_t LeastOf(const Constraint& constraint, size_t index) const;
+  int64_t MostOf(const Constraint& constraint, size_t index) const;
   int32_t SumOf(const Constraint& constraint, size_t index, uint32_t domain) const;
   size_t CountValues(const Constraint& constraint, absl::Span<const NodeId> feasible);
   static bool IsIgnored(const Plan& plan, NodeId node);
@@ -122,7 +135,7 @@ class PodTopologySpread : public PreFilterPlugin, public FilterPlugin, public Sc
   mutable std::vector<GroupObject> groups_;  // at that version
   mutable uint64_t groups_version_ = 0;
 
-  // Of the attempt.
+  // State of the current attempt.
   const Plan* plan_ = nullptr;
   std::vector<Correction> corrections_;
   std::vector<size_t> trials_;    // how many corrections there were

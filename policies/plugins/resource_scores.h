@@ -56,7 +56,7 @@ class ScoredResources {
   // only if the shape requests them. Returns false if there is nothing to score: requests count as
   // written, and the shape has none of the resources.
   bool Select(const PodShape& pod, const ClusterState& cluster);
-  // What Select would return.
+  // Returns what Select would return, without selecting.
   bool Asks(const PodShape& pod) const;
   // The selected resources that the node has, in the order of the list. Valid until the next call.
   absl::Span<const ResourceUse> UsesAfter(const ClusterState& cluster, NodeId node);

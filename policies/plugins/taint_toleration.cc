@@ -50,6 +50,7 @@ bool TaintToleration::MayHelp(const ClusterChange& change, const PodContext& pod
 void TaintToleration::Filter(const PodContext& pod, const ClusterState& cluster,
                              absl::Span<const NodeId> nodes,
                              absl::Span<ReasonIndex> verdicts) const {
+  if (cluster.tainted_nodes() == 0) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] != kFits || !cluster.node(nodes[i]).has_taints) continue;
     if (FirstUntolerated(cluster.node_spec(nodes[i]).taints, *pod.shape) != nullptr) {

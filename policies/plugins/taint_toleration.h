@@ -19,6 +19,9 @@ namespace drasim {
 class TaintToleration : public FilterPlugin, public ScorePlugin {
  public:
   absl::string_view name() const override { return "TaintToleration"; }
+  absl::string_view WithoutPreScore() const override {
+    return "failed to read \"PreScoreTaintToleration\" from cycleState: not found";
+  }
   std::vector<Reason> reasons() const override;
   // Names the first untolerated taint.
   std::vector<std::string> ReasonTexts(const PodContext& pod, const ClusterState& cluster,
@@ -36,6 +39,7 @@ class TaintToleration : public FilterPlugin, public ScorePlugin {
               absl::Span<ReasonIndex> verdicts) const override;
 
   Normalize normalize(const ClusterState&) const override { return Normalize::kGeneral; }
+  bool PreScoreReadsNodes(const PodContext&, const ClusterState&) const override { return false; }
   // The number of untolerated PreferNoSchedule taints. O(nodes with taints x taints x tolerations).
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;

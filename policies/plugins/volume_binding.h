@@ -34,6 +34,7 @@ class VolumeBinding : public PreFilterPlugin,
                       public ReservePlugin {
  public:
   absl::string_view name() const override { return "VolumeBinding"; }
+  absl::string_view WithoutPreFilter() const override { return "not found"; }
   std::vector<Reason> reasons() const override;
   Reach filter_reach() const override { return Reach::kCluster; }
   Reach score_reach() const override { return Reach::kCluster; }
@@ -52,6 +53,7 @@ class VolumeBinding : public PreFilterPlugin,
   // kSkip: volumes count in scores only with the feature StorageCapacityScoring, which is off.
   StepResult PreScore(const PodContext& pod, const ClusterState& cluster,
                       absl::Span<const NodeId> feasible) override;
+  bool PreScoreReadsNodes(const PodContext&, const ClusterState&) const override { return false; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
   StepResult Reserve(const PodContext& pod, const ClusterState& cluster, NodeId node) override;
@@ -70,7 +72,7 @@ class VolumeBinding : public PreFilterPlugin,
     // Beside `unbound`: the volumes of the claim's class that are not another claim's.
     std::vector<std::vector<const PersistentVolumeObject*>> candidates;
   };
-  // What has to be done for the pod on one node.
+  // The work to be done for the pod on one node: bindings and provisions.
   struct Plan {
     ReasonIndex why_not = kFits;
     std::vector<std::pair<const PersistentVolumeObject*, const VolumeClaimObject*>> bindings;
@@ -90,7 +92,7 @@ class VolumeBinding : public PreFilterPlugin,
   const PersistentVolumeObject* FindMatch(
       const VolumeClaimObject& claim, absl::Span<const PersistentVolumeObject* const> candidates,
       const NodeSpec& node, const Plan& plan) const;
-  // With what is assumed.
+  // With assumed bindings.
   const ClaimReference& ClaimOf(const PersistentVolumeObject& volume) const;
   const std::string* SelectedNode(const VolumeClaimObject& claim) const;
 

@@ -18,10 +18,13 @@ namespace drasim {
 class VolumeRestrictions : public PreFilterPlugin, public FilterPlugin {
  public:
   absl::string_view name() const override { return "VolumeRestrictions"; }
+  absl::string_view WithoutPreFilter() const override {
+    return "cannot read \"PreFilterVolumeRestrictions\" from cycleState";
+  }
   std::vector<Reason> reasons() const override;
   Reach filter_reach() const override { return Reach::kCluster; }
   uint32_t requeue_events() const override { return kPodRemoved | kNodeAdded | kVolumeChanged; }
-  // Of pods that leave: those that shared a disk or a claim with the pod.
+  // When a pod leaves: true if it shared a disk or a claim with the pod.
   bool MayHelp(const ClusterChange& change, const PodContext& pod,
                const ClusterState& cluster) const override;
   // kUnresolvable when a claim of the pod does not exist. O(resident pods) for a pod with a
@@ -41,7 +44,7 @@ class VolumeRestrictions : public PreFilterPlugin, public FilterPlugin {
  private:
   int64_t UsesOf(const ClusterState& cluster, PodId other) const;
 
-  // Of the present attempt.
+  // State of the current attempt.
   std::vector<std::string> exclusive_;  // the pod's ReadWriteOncePod claims, sorted, unique
   int64_t users_ = 0;                   // uses of them by other pods
   std::vector<int64_t> trials_;         // users_ at the beginning of each open trial

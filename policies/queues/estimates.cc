@@ -41,7 +41,7 @@ SimDuration EstimateModel::Estimate(const JobTable& jobs, JobId job) const {
   if (!noisy_) return SimDuration(ns);
   Random stream(seed_, absl::StrCat("estimates/job-", job.value()));
   const double noisy_ns = static_cast<double>(ns) * factor_.Sample(stream);
-  // Compared as a double, since what is larger may not fit into 64 bits.
+  // Compared as a double, since a larger value may not fit into 64 bits.
   if (noisy_ns >= static_cast<double>(kUnboundedEstimate.ns())) return SimDuration(kLongestNs);
   return SimDuration(static_cast<int64_t>(noisy_ns));
 }

@@ -20,7 +20,7 @@ class PlainColumns:
 
     @staticmethod
     def varints_32(data):
-        """Those of a column of 32 bits."""
+        """The varints of a column of 32 bits."""
         return [v & 0xFFFFFFFF for v in wire.varints(data)]
 
     @staticmethod

@@ -144,7 +144,7 @@ def _text(data):
 
 
 class Ledger:
-    """What a ledger holds. Numbers of pods, nodes, shapes and summaries are rows of their tables.
+    """The contents of a ledger. Numbers of pods, nodes, shapes and summaries are rows of their tables.
 
         version, drasim_version, scenario    of the run; the scenario is resolved YAML
         complete       whether the run has ended; else the ledger is partial
@@ -357,7 +357,7 @@ class _Reader:
             raise _Damaged("a node is missing")
         if columns.largest(nodes) > len(self._ledger.nodes):
             raise _Damaged("a node that does not exist")
-        # Of deleted pods alone 0 stands for no node; elsewhere it is wrong.
+        # 0 stands for no node, which is legal only for deleted pods.
         for i in columns.places(kinds, _NAMES_NODE, nodes, 0):
             if kinds[i] != POD_DELETED:
                 raise _Damaged("a node that does not exist")

@@ -81,7 +81,13 @@ class Table:
         """
         import pyarrow
 
-        return pyarrow.table(self._plain(pairs=True))
+        return pyarrow.table(
+            {
+                # Left to itself, pyarrow takes all whole numbers for signed ones.
+                name: pyarrow.array(column, pyarrow.uint64()) if _is_unsigned(column) else column
+                for name, column in self._plain(pairs=True).items()
+            }
+        )
 
 
 def _number(text):
@@ -89,7 +95,8 @@ def _number(text):
     # Python's own conversions also take "1_0", " 1" and digits of other scripts.
     if not text.isascii() or "_" in text or text != text.strip():
         raise ValueError(text)
-    if text.lstrip("-").isdigit():
+    # Longer ones are beyond 64 bits.
+    if text.lstrip("-").isdigit() and len(text) <= 20:
         return int(text)
     value = float(text)
     if not math.isfinite(value):
@@ -97,13 +104,29 @@ def _number(text):
     return value
 
 
+def _is_unsigned(column):
+    """Whether the column is a list with numbers that signed 64 bits do not hold, such as seeds."""
+    return isinstance(column, list) and any(
+        isinstance(value, int) and value >= 1 << 63 for value in column
+    )
+
+
+def _fits_64_bits(values):
+    numbers = [value for value in values if value is not None]
+    lowest, highest = min(numbers, default=0), max(numbers, default=0)
+    return highest < 1 << 63 and lowest >= -(1 << 63) or highest < 1 << 64 and lowest >= 0
+
+
 def _typed(texts):
-    """All as ints, else all as floats, else as they are. An empty field is None among numbers."""
+    """All as ints, else all as floats, else as they are. An empty field is None among numbers.
+
+    Whole numbers that no type of 64 bits holds are floats, too.
+    """
     try:
         values = [_number(text) if text else None for text in texts]
     except ValueError:
         return texts
-    if any(isinstance(value, float) for value in values):
+    if any(isinstance(value, float) for value in values) or not _fits_64_bits(values):
         return [None if value is None else float(value) for value in values]
     return values
 

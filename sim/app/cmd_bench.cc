@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -21,15 +22,21 @@
 #include "sim/app/commands.h"
 #include "sim/app/exit_codes.h"
 #include "sim/app/format_flag.h"
+#include "sim/app/report_flag.h"
+#include "sim/app/shard_flags.h"
 #include "sim/bench/bench_compare.h"
+#include "sim/bench/bench_history.h"
+#include "sim/bench/bench_outputs.h"
 #include "sim/bench/bench_run.h"
 #include "sim/bench/suite.h"
 #include "sim/compare/cell.h"
+#include "sim/outputs/result_formats.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/data_table.h"
 #include "sim/record/folder_lock.h"
 #include "sim/run/input_files.h"
 #include "sim/run/run_outputs.h"
+#include "traces/byte_source.h"
 
 namespace drasim {
 namespace {
@@ -69,6 +76,44 @@ void PrintProblems(const char* what, const std::vector<bench::CellProblem>& prob
     std::fprintf(stderr, "drasim: %s: %s: %s\n", what, problem.id.Name().c_str(),
                  problem.what.c_str());
   }
+}
+
+constexpr ResultPart kRunParts[] = {ResultPart::kText, ResultPart::kChecks, ResultPart::kFigures,
+                                    ResultPart::kTimes};
+constexpr ResultPart kCompareParts[] = {ResultPart::kText, ResultPart::kChecks,
+                                        ResultPart::kFigures};
+
+// Where --history adds a line, and for which commit; an empty path: nowhere.
+struct HistoryFlags {
+  std::string path;
+  std::string commit;
+};
+
+absl::StatusOr<HistoryFlags> HistoryOf(const ParsedFlags& flags) {
+  HistoryFlags history{flags.GetOr("history", ""), flags.GetOr("commit", "")};
+  for (const char* variable : {"GITHUB_SHA", "CI_COMMIT_SHA"}) {
+    const char* value = std::getenv(variable);
+    if (history.commit.empty() && value != nullptr) history.commit = value;
+  }
+  if (history.path.empty() || !history.commit.empty()) return history;
+  return absl::InvalidArgumentError(
+      "--history needs --commit REV where neither GITHUB_SHA nor CI_COMMIT_SHA is set");
+}
+
+absl::Status AddToHistory(const HistoryFlags& history, const bench::BenchResults& results) {
+  if (history.path.empty()) return absl::OkStatus();
+  return bench::AppendHistory(history.path, bench::HistoryRunOf(results, history.commit));
+}
+
+// The results in `dir` for other tools.
+absl::Status ReportRun(const std::vector<ReportRequest>& reports, const std::string& suite_path,
+                       const std::string& dir, const bench::BenchRunSummary& summary) {
+  if (reports.empty()) return absl::OkStatus();
+  constexpr size_t kMaxCostsBytes = 64u << 20;
+  ASSIGN_OR_RETURN(const bench::BenchResults results, bench::ReadBenchResults(dir));
+  ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(dir + "/costs.csv"));
+  ASSIGN_OR_RETURN(const std::string costs, ReadAll(*source, kMaxCostsBytes));
+  return WriteReports(reports, bench::BenchRunResults(results, summary, costs, suite_path));
 }
 
 // --- compare ---
@@ -186,12 +231,20 @@ absl::Status BenchRunCommand(const ParsedFlags& flags) {
   RETURN_IF_ERROR(CheckArguments(flags, {"a suite's file"}));
   const std::string dir = flags.GetOr("out", "");
   if (dir.empty()) return absl::InvalidArgumentError("bench run needs --out DIR");
+  if (flags.Has("emit")) {
+    const std::string name = std::filesystem::path(flags.positional()[0]).stem().string();
+    return EmitJobs("bench run", name, "cells.csv", flags);
+  }
+  ASSIGN_OR_RETURN(const std::vector<ReportRequest> reports,
+                   ReportsOf(flags, "bench run", kRunParts));
+  ASSIGN_OR_RETURN(const HistoryFlags history, HistoryOf(flags));
   ASSIGN_OR_RETURN(const bench::Suite suite, bench::ReadSuite(flags.positional()[0]));
   ASSIGN_OR_RETURN(const bench::Scope scope, ScopeOf(flags));
   bench::BenchRunOptions options;
   options.last = scope.last;
   options.filter = scope.filter;
   options.quiet = flags.Has("quiet");
+  ASSIGN_OR_RETURN(options.shard, ShardFrom(flags));
   ASSIGN_OR_RETURN(options.jobs, ParseJobs(flags.GetOr("jobs", "")));
   ASSIGN_OR_RETURN(options.timeout_seconds, TimeoutOf(flags, options.timeout_seconds));
   ASSIGN_OR_RETURN(options.program, FileSha256("/proc/self/exe"));
@@ -213,13 +266,22 @@ absl::Status BenchRunCommand(const ParsedFlags& flags) {
     done.Int(static_cast<int64_t>(summary.missing.size()));
     std::fputs(DocumentOf("bench-run", done, format).c_str(), stdout);
   }
+  RETURN_IF_ERROR(ReportRun(reports, flags.positional()[0], dir, summary));
+  if (!history.path.empty()) {
+    ASSIGN_OR_RETURN(const bench::BenchResults results, bench::ReadBenchResults(dir));
+    RETURN_IF_ERROR(AddToHistory(history, results));
+  }
   if (!summary.failed.empty()) return QuietFailure();
-  const bool nothing = summary.cells == 0;
+  // With more shards than cells, some shards have none.
+  const bool nothing = summary.cells == 0 && !options.shard.has_value();
   return nothing || !summary.missing.empty() ? QuietFailure(kExitMissing) : absl::OkStatus();
 }
 
 absl::Status BenchCompareCommand(const ParsedFlags& flags) {
   RETURN_IF_ERROR(CheckArguments(flags, {"BASE", "HEAD"}));
+  ASSIGN_OR_RETURN(const std::vector<ReportRequest> reports,
+                   ReportsOf(flags, "bench compare", kCompareParts));
+  ASSIGN_OR_RETURN(const HistoryFlags history, HistoryOf(flags));
   ASSIGN_OR_RETURN(const bench::Scope scope, ScopeOf(flags));
   ASSIGN_OR_RETURN(const bench::BenchResults base, bench::ReadBenchResults(flags.positional()[0]));
   ASSIGN_OR_RETURN(const bench::BenchResults head, bench::ReadBenchResults(flags.positional()[1]));
@@ -230,6 +292,11 @@ absl::Status BenchCompareCommand(const ParsedFlags& flags) {
           ? ComparisonText(comparison)
           : RowsIn("bench-compare", "cells", ComparisonTable(comparison), format);
   std::fputs(text.c_str(), stdout);
+  if (!reports.empty()) {
+    RETURN_IF_ERROR(
+        WriteReports(reports, bench::BenchCompareResults(comparison, base, flags.positional()[0])));
+  }
+  RETURN_IF_ERROR(AddToHistory(history, head));
   return ResultOf(comparison);
 }
 

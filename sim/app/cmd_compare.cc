@@ -7,18 +7,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/check.h"
+#include "model/hash.h"
 #include "model/number_text.h"
 #include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
@@ -26,20 +30,33 @@
 #include "model/text/shown_text.h"
 #include "model/text/text_table.h"
 #include "sim/app/commands.h"
+#include "sim/app/exit_codes.h"
 #include "sim/app/format_flag.h"
+#include "sim/app/report_flag.h"
 #include "sim/app/scenario_flags.h"
+#include "sim/compare/baseline_gate.h"
 #include "sim/compare/cell.h"
 #include "sim/compare/cell_metrics.h"
+#include "sim/compare/compare_outputs.h"
 #include "sim/compare/contenders.h"
 #include "sim/compare/divergence.h"
+#include "sim/compare/fail_rule.h"
+#include "sim/compare/kept_comparison.h"
+#include "sim/compare/paired.h"
 #include "sim/compare/statistics.h"
 #include "sim/compare/world_table.h"
+#include "sim/outputs/result_formats.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/data_table.h"
 #include "sim/record/folder_lock.h"
 #include "sim/record/pod_log.h"
+#include "sim/record/version.h"
+#include "sim/run/input_files.h"
 #include "sim/run/progress.h"
+#include "sim/run/resolved_yaml.h"
 #include "sim/run/run_outputs.h"
+#include "sim/scenario/scenario_paths.h"
+#include "traces/byte_source.h"
 
 namespace drasim {
 namespace {
@@ -50,13 +67,20 @@ constexpr absl::string_view kVersusMetric = "gpu_allocation_percent_end";
 // The load to which a fill fills a cluster: requested GPUs over existing ones.
 constexpr double kFillRatio = 1.3;
 
+struct InputFile {
+  std::string path;
+  std::string sha256;
+};
+
 struct Comparison {
   Contenders contenders;
-  GivenScenario given;        // where values come from, for messages; empty with worlds by name
+  GivenScenario given;        // the origin of values, for messages; empty with worlds by name
   const char* mode = "fill";  // or replay; mixed: some contenders are fills, some replays
   bool has_replays = false;
   std::vector<CellMetric> metrics;  // the columns
   bool drop_undefined = false;      // leave out columns without any value
+  std::vector<InputFile> inputs;    // all files that the contenders read, by path
+  std::string scenario;             // with the flags, as YAML that repeats the comparison
 
   bool worlds() const { return contenders.worlds; }
 };
@@ -65,7 +89,10 @@ struct Row {
   const Contender* contender = nullptr;
   std::vector<MeanInterval> metrics;  // beside Comparison::metrics
   std::vector<bool> defined;
-  std::vector<FailureCount> failures;  // of the first seed, with --worlds
+  std::vector<std::vector<double>> by_seed;  // likewise, then beside the seeds
+  std::vector<PairedDifference> to_first;    // likewise; to the first row, paired by seed
+  std::vector<uint64_t> fingerprints;        // beside the seeds
+  std::vector<FailureCount> failures;        // of the first seed, with --worlds
   // Sums over all seeds of a replay.
   int64_t jobs_submitted = 0;
   int64_t jobs_finished = 0;
@@ -84,6 +111,13 @@ bool AnyOf(absl::Span<const CellMetric> family, const std::vector<CellMetric>& m
                        [&](const CellMetric& f) { return absl::string_view(f.name) == m.name; });
   });
 }
+
+// What --baseline and --fail-if say.
+struct GateResult {
+  std::string file;
+  std::string version;  // that wrote the baseline
+  BaselineComparison comparison;
+};
 
 // A column in front of the metrics, which tells rows apart.
 struct LabelColumn {
@@ -119,7 +153,7 @@ absl::StatusOr<std::vector<CellResult>> RunCells(const Comparison& c, size_t job
   return cells;
 }
 
-// Those of the first seed: the others' differ in numbers at most.
+// Prints the warnings of the first seed: those of the others differ in numbers at most.
 void PrintWarnings(const std::vector<CellResult>& cells, size_t seeds) {
   std::set<std::string> printed;
   for (size_t i = 0; i < cells.size(); i += seeds) {
@@ -137,15 +171,21 @@ std::vector<Row> Reduce(const Comparison& c, const std::vector<CellResult>& cell
     row.contender = &c.contenders.all[r];
     row.failures = cells[r * seeds].failures;
     for (size_t s = 0; s < seeds; ++s) {
+      row.fingerprints.push_back(cells[r * seeds + s].fingerprint);
       row.jobs_submitted += cells[r * seeds + s].replay.jobs_submitted;
       row.jobs_finished += cells[r * seeds + s].replay.jobs_finished;
     }
-    for (const CellMetric& metric : c.metrics) {
+    for (size_t m = 0; m < c.metrics.size(); ++m) {
       std::vector<double> values;
-      for (size_t s = 0; s < seeds; ++s) values.push_back(metric.value(cells[r * seeds + s]));
+      for (size_t s = 0; s < seeds; ++s) {
+        values.push_back(c.metrics[m].value(cells[r * seeds + s]));
+      }
       row.defined.push_back(
           std::none_of(values.begin(), values.end(), [](double v) { return std::isnan(v); }));
       row.metrics.push_back(row.defined.back() ? MeanOf(values) : MeanInterval());
+      row.by_seed.push_back(std::move(values));
+      const std::vector<double>& first = r == 0 ? row.by_seed.back() : rows[0].by_seed[m];
+      row.to_first.push_back(ComparePaired(first, row.by_seed.back()));
     }
     rows.push_back(std::move(row));
   }
@@ -161,6 +201,8 @@ void DropUndefined(Comparison* c, std::vector<Row>* rows) {
     for (Row& row : *rows) {
       row.metrics.erase(row.metrics.begin() + at);
       row.defined.erase(row.defined.begin() + at);
+      row.by_seed.erase(row.by_seed.begin() + at);
+      row.to_first.erase(row.to_first.begin() + at);
     }
   }
 }
@@ -229,7 +271,7 @@ int BestRow(const std::vector<Row>& rows, size_t m, bool more_is_better) {
   return best;
 }
 
-// Where the metric that rows are compared by stands, in a comparison of fills.
+// The column of the metric by which rows are compared, in a comparison of fills.
 std::optional<size_t> VersusColumn(const Comparison& c) {
   for (size_t m = 0; m < c.metrics.size() && !c.has_replays; ++m) {
     if (c.metrics[m].name == kVersusMetric) return m;
@@ -239,6 +281,8 @@ std::optional<size_t> VersusColumn(const Comparison& c) {
 
 std::string Versus(const std::vector<Row>& rows, size_t r, size_t m) {
   if (r == 0) return std::string();
+  const PairedDifference& difference = rows[r].to_first[m];
+  if (difference.has_interval()) return PairedText(difference, 2);
   const double delta = rows[r].metrics[m].mean - rows[0].metrics[m].mean;
   return absl::StrCat(delta >= 0 ? "+" : "", FixedText(delta, 2));
 }
@@ -393,6 +437,9 @@ void AppendRow(const Comparison& c, const std::vector<Row>& rows, const Row& row
     j->Key("jobs_submitted").Int(row.jobs_submitted);
     j->Key("jobs_in_means").Int(row.jobs_finished);
   }
+  j->Key("fingerprints").BeginArray();
+  for (const uint64_t fingerprint : row.fingerprints) j->String(HexHash(fingerprint));
+  j->EndArray();
   for (size_t m = 0; m < row.metrics.size(); ++m) {
     j->Key(c.metrics[m].name);
     if (!row.defined[m]) {
@@ -403,6 +450,14 @@ void AppendRow(const Comparison& c, const std::vector<Row>& rows, const Row& row
     j->Key("mean").Double(row.metrics[m].mean);
     j->Key("stddev").Double(row.metrics[m].stddev);
     j->Key("ci95_half_width").Double(row.metrics[m].half_width);
+    j->Key("by_seed").BeginArray();
+    for (const double value : row.by_seed[m]) j->Double(value);
+    j->EndArray();
+    if (&row != rows.data() && rows[0].defined[m]) {
+      j->Key("to_first").BeginObject();
+      WritePairedKeys(row.to_first[m], j);
+      j->EndObject();
+    }
     if (c.worlds() && rows[0].defined[m]) j->Key("delta").Double(DeltaOf(rows, row, m));
     j->EndObject();
   }
@@ -426,10 +481,45 @@ void WriteDivergences(const std::vector<WorldPair>& pairs, JsonWriter* j) {
   j->EndArray();
 }
 
+// A line for each row and seed.
+std::string SeedsCsv(const Comparison& c, const std::vector<Row>& rows) {
+  std::string text;
+  for (const std::string& axis : c.contenders.axes) {
+    AppendCsvField(axis, &text);
+    text += ",";
+  }
+  text += "queue,policy,seed";
+  for (const CellMetric& metric : c.metrics) absl::StrAppend(&text, ",", metric.name);
+  text += ",fingerprint\n";
+  for (const Row& row : rows) {
+    for (size_t s = 0; s < c.contenders.seeds.size(); ++s) {
+      for (const std::string& value : row.contender->values) {
+        AppendCsvField(value, &text);
+        text += ",";
+      }
+      if (row.contender->is_replay()) text += QueueOf(*row.contender);
+      absl::StrAppend(&text, ",", PolicyOf(*row.contender), ",", c.contenders.seeds[s]);
+      for (const std::vector<double>& figures : row.by_seed) {
+        text += ",";
+        if (!std::isnan(figures[s])) AppendDouble(&text, figures[s]);
+      }
+      absl::StrAppend(&text, ",", HexHash(row.fingerprints[s]), "\n");
+    }
+  }
+  return text;
+}
+
 std::string Json(const Comparison& c, const std::vector<Row>& rows,
-                 const std::vector<WorldPair>& pairs) {
+                 const std::vector<WorldPair>& pairs,
+                 const std::optional<GateResult>& gate = std::nullopt) {
   JsonWriter j;
   j.BeginDocument("compare");
+  j.Key("drasim_version").String(kDrasimVersion);
+  j.Key("inputs").BeginArray();
+  for (const InputFile& input : c.inputs) {
+    j.BeginObject().Key("path").String(input.path).Key("sha256").String(input.sha256).EndObject();
+  }
+  j.EndArray();
   j.Key("mode").String(c.mode);
   j.Key("seeds").BeginArray();
   for (uint64_t seed : c.contenders.seeds) j.Uint(seed);
@@ -437,13 +527,17 @@ std::string Json(const Comparison& c, const std::vector<Row>& rows,
   for (const Row& row : rows) AppendRow(c, rows, row, &j);
   j.EndArray();
   if (c.worlds()) WriteDivergences(pairs, &j);
+  if (gate.has_value()) {
+    j.Key("baseline");
+    WriteBaseline(gate->comparison, gate->file, gate->version, &j);
+  }
   j.EndObject();
   return j.text();
 }
 
 // --- Worlds by name ---
 
-// Where each world parts from the first, with the first seed.
+// The divergence of each world from the first, with the first seed.
 std::vector<WorldPair> FindDivergences(const Contenders& contenders, size_t jobs) {
   const std::vector<Contender>& all = contenders.all;
   std::vector<WorldPair> pairs(all.size() - 1);
@@ -505,6 +599,74 @@ std::string WorldsText(const Comparison& c, const std::vector<Row>& rows,
   return text;
 }
 
+// --- Baselines ---
+
+struct Gate {
+  std::string file;  // empty: there is no baseline
+  KeptComparison baseline;
+  std::vector<FailRule> rules;
+};
+
+// Everything that can be wrong with the flags is found before anything runs.
+absl::StatusOr<Gate> GateOf(const ParsedFlags& flags) {
+  constexpr size_t kMaxBaselineBytes = 64u << 20;
+  Gate gate;
+  gate.file = flags.GetOr("baseline", "");
+  for (const std::string& text : flags.All("fail-if")) {
+    ASSIGN_OR_RETURN(FailRule rule, ParseFailRule(text));
+    gate.rules.push_back(std::move(rule));
+  }
+  if (gate.file.empty()) {
+    if (gate.rules.empty()) return gate;
+    return absl::InvalidArgumentError("--fail-if needs --baseline OLD.json");
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(gate.file));
+  ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxBaselineBytes));
+  ASSIGN_OR_RETURN(gate.baseline, ParseComparison(text, gate.file));
+  return gate;
+}
+
+// Adds the metrics of the rules as columns, so that the usual columns do not limit the rules.
+void AddRuleMetrics(const Gate& gate, Comparison* comparison) {
+  for (const FailRule& rule : gate.rules) {
+    const bool known = std::any_of(
+        comparison->metrics.begin(), comparison->metrics.end(),
+        [&](const CellMetric& m) { return absl::string_view(m.name) == rule.metric.name; });
+    if (!known) comparison->metrics.push_back(rule.metric);
+  }
+}
+
+absl::StatusOr<std::vector<InputFile>> InputsOf(const Contenders& contenders) {
+  std::set<std::string> paths;
+  for (const Contender& contender : contenders.all) {
+    for (const std::string& path : InputPaths(*contender.spec.written)) paths.insert(path);
+  }
+  std::vector<InputFile> inputs;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) continue;
+    ASSIGN_OR_RETURN(std::string sha256, FileSha256(path));
+    inputs.push_back({path, std::move(sha256)});
+  }
+  return inputs;
+}
+
+// The scenario with the lists of the command line, so that `drasim compare` repeats it.
+std::string ScenarioText(const ContenderFlags& flags, const GivenScenario& given) {
+  proto::Scenario scenario = *given.scenario;
+  proto::Comparison* comparison = scenario.mutable_comparison();
+  const auto put = [](const std::optional<std::string>& list, auto* field) {
+    if (!list.has_value()) return;
+    field->Clear();
+    for (const absl::string_view name : absl::StrSplit(*list, ','))
+      *field->Add() = std::string(name);
+  };
+  put(flags.policies, comparison->mutable_policies());
+  put(flags.queues, comparison->mutable_queues());
+  if (flags.seeds.has_value()) comparison->set_seeds(*flags.seeds);
+  return ResolvedYaml(scenario);
+}
+
 // The comparison that the command line asks for.
 absl::StatusOr<Comparison> MakeComparison(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(GivenScenario given, ScenarioFromFlags(flags));
@@ -512,6 +674,7 @@ absl::StatusOr<Comparison> MakeComparison(const ParsedFlags& flags) {
                    MakeContenders(ContenderFlagsOf(flags), given, kFillRatio));
   Comparison comparison;
   comparison.contenders = std::move(contenders);
+  comparison.scenario = ScenarioText(ContenderFlagsOf(flags), given);
   if (!comparison.contenders.worlds) {
     comparison.given = given;
     for (const proto::Axis& axis : given.scenario->comparison().axes()) {
@@ -551,7 +714,12 @@ absl::StatusOr<Comparison> MakeComparison(const ParsedFlags& flags) {
 }  // namespace
 
 absl::Status CompareCommand(const ParsedFlags& flags) {
+  ASSIGN_OR_RETURN(const Gate gate, GateOf(flags));
+  std::vector<ResultPart> parts = {ResultPart::kText, ResultPart::kFigures};
+  if (!gate.rules.empty()) parts.push_back(ResultPart::kChecks);
+  ASSIGN_OR_RETURN(const std::vector<ReportRequest> reports, ReportsOf(flags, "compare", parts));
   ASSIGN_OR_RETURN(Comparison comparison, MakeComparison(flags));
+  AddRuleMetrics(gate, &comparison);
   ASSIGN_OR_RETURN(const size_t jobs, ParseJobs(flags.GetOr("jobs", "")));
   const OutputFormat format = FormatOf(flags);
   const std::string dir = flags.GetOr("out", "");
@@ -560,6 +728,7 @@ absl::Status CompareCommand(const ParsedFlags& flags) {
     ASSIGN_OR_RETURN(lock, PrepareOutputDir(dir, flags.Has("force")));
   }
   const Contenders& contenders = comparison.contenders;
+  ASSIGN_OR_RETURN(comparison.inputs, InputsOf(contenders));
   NoteIdleSeeds(contenders);
   ASSIGN_OR_RETURN(std::vector<CellResult> cells, RunCells(comparison, jobs, flags.Has("quiet")));
   PrintWarnings(cells, contenders.seeds.size());
@@ -569,20 +738,37 @@ absl::Status CompareCommand(const ParsedFlags& flags) {
   if (contenders.worlds && (format != OutputFormat::kCsv || !dir.empty())) {
     pairs = FindDivergences(contenders, jobs);
   }
-  const std::string json = Json(comparison, rows, pairs);
+  std::string json = Json(comparison, rows, pairs);
+  std::optional<GateResult> gated;
+  if (!gate.file.empty()) {
+    ASSIGN_OR_RETURN(const KeptComparison current, ParseComparison(json, "this comparison"));
+    gated = GateResult{gate.file, gate.baseline.version, {}};
+    ASSIGN_OR_RETURN(gated->comparison, CompareWithBaseline(gate.baseline, current, gate.rules));
+    json = Json(comparison, rows, pairs, gated);
+  }
   const std::string csv = Csv(comparison, rows);
   if (!dir.empty()) {
-    absl::Status s =
-        WriteFilesAtomically({{dir + "/compare.json", json}, {dir + "/compare.csv", csv}});
-    if (!s.ok()) return s;
+    const std::string seeds = SeedsCsv(comparison, rows);
+    RETURN_IF_ERROR(WriteFilesAtomically({{dir + "/compare.json", json},
+                                          {dir + "/compare.csv", csv},
+                                          {dir + "/compare_seeds.csv", seeds},
+                                          {dir + "/compare.yaml", comparison.scenario}}));
   }
   const bool ansi = isatty(STDOUT_FILENO) == 1;
-  const std::string text = format == OutputFormat::kJson  ? json
-                           : format == OutputFormat::kCsv ? csv
-                           : contenders.worlds ? WorldsText(comparison, rows, pairs, ansi)
-                                               : Table(comparison, rows, ansi);
+  std::string text = format == OutputFormat::kJson  ? json
+                     : format == OutputFormat::kCsv ? csv
+                     : contenders.worlds            ? WorldsText(comparison, rows, pairs, ansi)
+                                                    : Table(comparison, rows, ansi);
+  if (gated.has_value() && format == OutputFormat::kText) {
+    absl::StrAppend(&text, "\n", BaselineText(gated->comparison, gated->file));
+  }
   std::fputs(text.c_str(), stdout);
-  return absl::OkStatus();
+  if (!reports.empty()) {
+    ASSIGN_OR_RETURN(const KeptComparison current, ParseComparison(json, "this comparison"));
+    const BaselineComparison* const against = gated.has_value() ? &gated->comparison : nullptr;
+    RETURN_IF_ERROR(WriteReports(reports, CompareResults(current, against, gate.file)));
+  }
+  return gated.has_value() && gated->comparison.failed() ? QuietFailure() : absl::OkStatus();
 }
 
 }  // namespace drasim

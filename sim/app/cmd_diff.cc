@@ -1,11 +1,14 @@
 // drasim diff: where two ledgers part.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "model/hash.h"
 #include "model/status_macros.h"
@@ -13,6 +16,10 @@
 #include "sim/app/commands.h"
 #include "sim/app/exit_codes.h"
 #include "sim/app/format_flag.h"
+#include "sim/app/report_flag.h"
+#include "sim/explain/parting.h"
+#include "sim/outputs/result_formats.h"
+#include "sim/outputs/result_set.h"
 #include "sim/record/data_table.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/pod_log.h"
@@ -62,9 +69,21 @@ void AddDiffRow(const LedgerReader& ledger, const Record* r, const std::string& 
   table->Text(text);
 }
 
-// The answer for programs. `parting` has a row per ledger, or none when both tell the same.
+// Where `ledger` parts from the other one: `r` is its record there, null at its end.
+PartingRecord PartingOf(const LedgerReader& ledger, const Record* r) {
+  PartingRecord where;
+  where.path = ledger.path();
+  if (r == nullptr) return where;
+  where.record = ledger.records();
+  if (r->pod.valid()) where.pod = std::string(ledger.cluster().pod_name(r->pod));
+  return where;
+}
+
+// The answer for programs. `parting` has a row per ledger, or none when both tell the same;
+// `where` says the same for the search for the decisions.
 void PrintDiff(const std::unique_ptr<LedgerReader> (&ledgers)[2], bool same, uint64_t record,
-               const DataTable& parting, OutputFormat format) {
+               const DataTable& parting, const std::array<PartingRecord, 2>& where,
+               OutputFormat format) {
   if (format == OutputFormat::kCsv) {
     std::fputs(parting.Csv().c_str(), stdout);
     return;
@@ -89,9 +108,24 @@ void PrintDiff(const std::unique_ptr<LedgerReader> (&ledgers)[2], bool same, uin
   } else {
     json.Key("parting");
     parting.WriteRows(&json);
+    json.Key("decision");
+    WriteParting(ExplainParting(where), &json);
   }
   json.EndObject();
   std::fputs(json.text().c_str(), stdout);
+}
+
+// `difference`: empty if the ledgers tell the same.
+ResultSet DiffResults(const std::vector<std::string>& paths, const std::string& difference) {
+  ResultSet results;
+  results.command = "diff";
+  results.summary =
+      absl::StrCat(paths[0], " and ", paths[1], difference.empty() ? " tell the same" : " differ");
+  results.text = difference;
+  results.checks.push_back({absl::StrCat(paths[0], " ", paths[1]), "diff",
+                            difference.empty() ? CheckOutcome::kPassed : CheckOutcome::kFailed,
+                            std::string(absl::StripTrailingAsciiWhitespace(difference)), ""});
+  return results;
 }
 
 }  // namespace
@@ -99,6 +133,8 @@ void PrintDiff(const std::unique_ptr<LedgerReader> (&ledgers)[2], bool same, uin
 absl::Status DiffCommand(const ParsedFlags& flags) {
   if (flags.positional().size() != 2)
     return absl::InvalidArgumentError("diff needs two ledgers (files or run folders)");
+  ASSIGN_OR_RETURN(const std::vector<ReportRequest> reports,
+                   ReportsOf(flags, "diff", {ResultPart::kText, ResultPart::kChecks}));
   std::unique_ptr<LedgerReader> ledgers[2];
   for (size_t i = 0; i < 2; ++i) {
     ASSIGN_OR_RETURN(ledgers[i], LedgerReader::Open(flags.positional()[i]));
@@ -119,20 +155,26 @@ absl::Status DiffCommand(const ParsedFlags& flags) {
                                        ledgers[i]->complete() ? "" : "; it is partial", ")");
     }
     if (text[0] == text[1]) continue;
+    const std::string difference =
+        absl::StrCat("first divergence at record ", ledgers[more[0] ? 0 : 1]->records(), "\n< ",
+                     text[0], "\n> ", text[1], "\n");
     if (format != OutputFormat::kText) {
+      std::array<PartingRecord, 2> where;
       for (size_t i = 0; i < 2; ++i) {
-        AddDiffRow(*ledgers[i], more[i] ? &records[i] : nullptr, text[i], &parting);
+        const Record* record = more[i] ? &records[i] : nullptr;
+        AddDiffRow(*ledgers[i], record, text[i], &parting);
+        where[i] = PartingOf(*ledgers[i], record);
       }
-      PrintDiff(ledgers, false, ledgers[more[0] ? 0 : 1]->records(), parting, format);
-      return QuietFailure();
+      PrintDiff(ledgers, false, ledgers[more[0] ? 0 : 1]->records(), parting, where, format);
+    } else {
+      std::fputs(difference.c_str(), stdout);
     }
-    std::printf("first divergence at record %llu\n< %s\n> %s\n",
-                static_cast<unsigned long long>(ledgers[more[0] ? 0 : 1]->records()),
-                text[0].c_str(), text[1].c_str());
+    RETURN_IF_ERROR(WriteReports(reports, DiffResults(flags.positional(), difference)));
     return QuietFailure();
   }
+  RETURN_IF_ERROR(WriteReports(reports, DiffResults(flags.positional(), "")));
   if (format != OutputFormat::kText) {
-    PrintDiff(ledgers, true, ledgers[0]->records(), parting, format);
+    PrintDiff(ledgers, true, ledgers[0]->records(), parting, {}, format);
     return absl::OkStatus();
   }
   for (const auto& ledger : ledgers) {

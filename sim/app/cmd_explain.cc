@@ -1,4 +1,4 @@
-// drasim explain: why a pod does not run, or did not for so long.
+// drasim explain: why a pod does not run, or why it started so late.
 
 #include <cstdio>
 #include <string>
@@ -11,10 +11,13 @@
 #include "model/status_macros.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
+#include "sim/app/report_flag.h"
 #include "sim/explain/cluster.h"
 #include "sim/explain/replay.h"
 #include "sim/explain/story_json.h"
 #include "sim/explain/story_text.h"
+#include "sim/outputs/result_formats.h"
+#include "sim/outputs/result_set.h"
 #include "sim/record/data_table.h"
 #include "sim/scenario/duration_text.h"
 
@@ -25,6 +28,17 @@ void WarnOfEach(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) {
     std::fprintf(stderr, "drasim: warning: %s\n", warning.c_str());
   }
+}
+
+// --report has the text that stands on standard output, or would without --format.
+absl::Status ReportText(const ParsedFlags& flags, const std::string& pod, const std::string& text) {
+  ResultSet results;
+  results.command = "explain";
+  results.summary = pod.empty() ? "all pending pods" : absl::StrCat("pod ", pod);
+  results.text = text;
+  ASSIGN_OR_RETURN(const std::vector<ReportRequest> reports,
+                   ReportsOf(flags, "explain", {ResultPart::kText}));
+  return WriteReports(reports, results);
 }
 
 absl::Status ExplainFiles(const ParsedFlags& flags, const std::string& pod, OutputFormat format) {
@@ -40,7 +54,7 @@ absl::Status ExplainFiles(const ParsedFlags& flags, const std::string& pod, Outp
   WarnOfEach(warnings);
   if (!text.ok()) return text.status();
   std::fputs(text->c_str(), stdout);
-  return absl::OkStatus();
+  return ReportText(flags, pod, *text);
 }
 
 absl::Status ExplainLedger(const ParsedFlags& flags, const std::string& pod, OutputFormat format) {
@@ -70,12 +84,13 @@ absl::Status ExplainLedger(const ParsedFlags& flags, const std::string& pod, Out
                            : format == OutputFormat::kCsv ? StoryCsv(story)
                                                           : StoryText(story);
   std::fputs(text.c_str(), stdout);
-  return absl::OkStatus();
+  return ReportText(flags, pod, format == OutputFormat::kText ? text : StoryText(story));
 }
 
 }  // namespace
 
 absl::Status ExplainCommand(const ParsedFlags& flags) {
+  RETURN_IF_ERROR(ReportsOf(flags, "explain", {ResultPart::kText}).status());
   const OutputFormat format = FormatOf(flags);
   const std::string pod = flags.GetOr("pod", "");
   if (pod.empty() && (flags.Has("pod") || !flags.Has("cluster"))) {

@@ -98,7 +98,7 @@ void WriteCounts(const MigTable& table, const MigRules& rules, JsonWriter* json)
 struct LayoutRow {
   MigMultiset counts;
   MigState example = kNoMigState;  // the first state with these instances
-  int64_t ways = 0;                // how many states have them
+  int64_t ways = 0;                // number of states that have them
 };
 
 // The maximal multisets, or all that are not empty; large profiles first.

@@ -41,7 +41,7 @@ struct RunRequest {
   std::unique_ptr<FolderLock> lock;      // of output.dir, if any; released last
   std::unique_ptr<BegunScenario> begun;  // until there is a ledger
   RunSpec spec;
-  GivenScenario given;                   // where its values come from, for messages
+  GivenScenario given;                   // the origin of its values, for messages
   std::optional<Resumption> resumption;  // with --resume
 };
 
@@ -60,8 +60,8 @@ absl::StatusOr<RunRequest> NewRun(GivenScenario given, RunSpec spec, bool force)
   return request;
 }
 
-// With --resume the scenario is the one that the run left in its folder. What else the command line
-// says about it may not contradict.
+// With --resume the scenario is the one that the run left in its folder. The command line must not
+// contradict it.
 absl::StatusOr<RunRequest> ReadResumption(GivenScenario given, bool force) {
   const GivenOutput output = OutputOf(given);
   const std::string& dir = output.dir;
@@ -110,7 +110,7 @@ absl::StatusOr<RunRequest> ReadRequest(const ParsedFlags& flags) {
   return NewRun(std::move(given), std::move(spec), flags.Has("force"));
 }
 
-// Where the end of the run goes as objects, beside its results.
+// Outputs of the run's end as objects, beside its results.
 struct ObjectOutputs {
   std::string dir;                          // of --objects-out; empty: none
   std::unique_ptr<FolderLock> lock;         // of dir
@@ -120,7 +120,7 @@ struct ObjectOutputs {
   bool any() const { return !dir.empty() || openmetrics != nullptr; }
 };
 
-// Before the run, so that it is not in vain.
+// Fails before the run if an output cannot be written, so that no run is wasted.
 absl::Status PrepareObjectOutputs(const ParsedFlags& flags, ObjectOutputs* out) {
   if (flags.Has("objects-out")) {
     out->dir = *flags.Get("objects-out");
@@ -179,7 +179,7 @@ absl::StatusOr<std::unique_ptr<RunOutputs>> AttachOutputs(const RunRequest& requ
   return RunOutputs::Resume(sim, dir, position);
 }
 
-// How the scheduler's extenders are asked, if there are any.
+// Chooses the channel to the scheduler's extenders, if there are any.
 absl::Status AttachExtenders(const ParsedFlags& flags, const RunRequest& request, Simulation* sim) {
   if (sim->extenders() == nullptr) {
     if (!HasExtenderFlags(flags)) return absl::OkStatus();
@@ -230,7 +230,7 @@ void StopOnSignals() {
   if (std::signal(SIGHUP, OnSignal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
-// Where a run stands whose last job has arrived.
+// The state of a run whose last job has arrived.
 std::string RestOfRun(const Simulation& sim) {
   std::string seconds;
   AppendSeconds(sim.engine().now(), &seconds);
@@ -264,7 +264,7 @@ absl::Status RunCommand(const ParsedFlags& flags) {
   RETURN_IF_ERROR(Start(&request, sim->get()));
   const absl::Status ran = (*sim)->Run();
   progress.Clear();
-  PrintWarnings(**sim, told);  // what only the run could tell
+  PrintWarnings(**sim, told);  // warnings found only by running
   const std::string& dir = request.spec.output.dir;
   if (!ran.ok()) {
     if (outputs != nullptr) (void)outputs->Abandon();

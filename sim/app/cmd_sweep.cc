@@ -14,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "model/hash.h"
@@ -23,10 +24,16 @@
 #include "model/text/yaml_writer.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
+#include "sim/app/report_flag.h"
 #include "sim/app/scenario_flags.h"
+#include "sim/app/shard_flags.h"
+#include "sim/bench/shard.h"
+#include "sim/bench/shard_folder.h"
 #include "sim/compare/cell.h"
 #include "sim/compare/cell_metrics.h"
 #include "sim/compare/contenders.h"
+#include "sim/outputs/result_formats.h"
+#include "sim/outputs/result_set.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/data_table.h"
 #include "sim/record/folder_lock.h"
@@ -193,6 +200,28 @@ absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
   return cells;
 }
 
+// Leaves only the cells of that shard, after a note of all of them in the folder.
+absl::Status TakeShard(const std::optional<bench::Shard>& shard, const std::string& dir,
+                       std::vector<Cell>* cells) {
+  if (!shard.has_value()) {
+    bench::RemoveShard(dir);
+    return absl::OkStatus();
+  }
+  std::vector<bench::PlannedCell> plan;
+  std::vector<Cell> own;
+  for (size_t i = 0; i < cells->size(); ++i) {
+    const Cell& cell = (*cells)[i];
+    const std::string queue = IsReplay(cell) ? cell.spec.scheduler.queue_name : "-";
+    plan.push_back({absl::StrCat(cell.trace, "/", queue, "/", cell.spec.scheduler.profile.policy,
+                                 "/", cell.spec.seed),
+                    cell.key});
+    if (shard->Has(i)) own.push_back(cell);
+  }
+  *cells = std::move(own);
+  ASSIGN_OR_RETURN(const std::string program, FileSha256("/proc/self/exe"));
+  return bench::WriteShard(dir, {bench::kSweepCommand, *shard, program}, plan);
+}
+
 // Lines of an earlier, interrupted sweep, by key. A torn last line has too few fields and is left
 // out.
 std::map<std::string, std::string> ReadFinished(const std::string& path,
@@ -209,17 +238,57 @@ std::map<std::string, std::string> ReadFinished(const std::string& path,
   return rows;
 }
 
+// The merged file as a table and figures. What is no number in it tells cells apart.
+ResultSet ResultsOf(const std::string& header, const std::vector<Cell>& cells) {
+  ResultSet results;
+  results.command = "sweep";
+  results.summary = absl::StrCat(cells.size(), " cells");
+  const std::vector<std::string> columns = absl::StrSplit(header, ',');
+  ResultTable table{"", columns, {}};
+  for (const Cell& cell : cells) {
+    std::vector<std::string> fields = absl::StrSplit(cell.row, ',');
+    const bool replay = cell.spec.is_replay();
+    ResultFigure figure{
+        absl::StrCat(cell.trace, replay ? "/" : "", replay ? cell.spec.scheduler.queue_name : "",
+                     "/", cell.spec.scheduler.profile.policy),
+        {{"trace", cell.trace}, {"policy", cell.spec.scheduler.profile.policy}},
+        cell.spec.seed,
+        "",
+        0,
+        {},
+        {}};
+    if (replay) figure.labels.emplace_back("queue", cell.spec.scheduler.queue_name);
+    // A name with a comma shifts the columns of its row, which then has no figures.
+    for (size_t c = 0; fields.size() == columns.size() && c < fields.size(); ++c) {
+      const bool identifies = columns[c] == "key" || columns[c] == "trace" ||
+                              columns[c] == "seed" || columns[c] == "fingerprint";
+      figure.metric = columns[c];
+      if (!identifies && absl::SimpleAtod(fields[c], &figure.value)) {
+        results.figures.push_back(figure);
+      }
+    }
+    table.rows.push_back(std::move(fields));
+  }
+  results.tables.push_back(std::move(table));
+  return results;
+}
+
 }  // namespace
 
 absl::Status SweepCommand(const ParsedFlags& flags) {
   const std::string dir = flags.GetOr("out", "");
   if (dir.empty()) return absl::InvalidArgumentError("sweep needs --out DIR");
+  if (flags.Has("emit")) return EmitJobs("sweep", "sweep", "sweep.csv", flags);
+  ASSIGN_OR_RETURN(const std::vector<ReportRequest> reports,
+                   ReportsOf(flags, "sweep", {ResultPart::kText, ResultPart::kFigures}));
   ASSIGN_OR_RETURN(std::vector<Cell> cells, MakeCells(flags));
   ASSIGN_OR_RETURN(const size_t jobs, ParseJobs(flags.GetOr("jobs", "")));
+  ASSIGN_OR_RETURN(const std::optional<bench::Shard> shard, ShardFrom(flags));
   ASSIGN_OR_RETURN(const std::unique_ptr<FolderLock> lock,
                    PrepareOutputDir(dir, flags.Has("force")));
   const std::string partial = dir + "/sweep.partial.csv";
   const std::string header = Header(IsReplay(cells[0]));
+  RETURN_IF_ERROR(TakeShard(shard, dir, &cells));
   const std::map<std::string, std::string> finished = ReadFinished(partial, header);
   std::vector<size_t> todo;
   for (size_t i = 0; i < cells.size(); ++i) {
@@ -279,7 +348,7 @@ absl::Status SweepCommand(const ParsedFlags& flags) {
     std::printf("%zu cells (%zu run now, %zu from before) in %s/sweep.csv\n", cells.size(),
                 todo.size(), cells.size() - todo.size(), dir.c_str());
   }
-  return absl::OkStatus();
+  return WriteReports(reports, ResultsOf(header, cells));
 }
 
 }  // namespace drasim

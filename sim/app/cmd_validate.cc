@@ -1,16 +1,23 @@
 // drasim validate.
 
+#include <cstddef>
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "model/status_macros.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
+#include "sim/app/report_flag.h"
+#include "sim/outputs/result_formats.h"
+#include "sim/outputs/result_set.h"
 #include "sim/record/data_table.h"
 #include "sim/scenario/given_scenario.h"
 #include "sim/scenario/kube_config.h"
@@ -93,20 +100,48 @@ absl::Status ValidateOne(const std::string& path, ValidFiles* valid) {
   return absl::OkStatus();
 }
 
+// The place "FILE:LINE:COLUMN: " at the beginning of a message becomes the check's.
+ResultCheck CheckOf(const std::string& path, const absl::Status& status) {
+  ResultCheck check{path, "validate", CheckOutcome::kPassed, "", path};
+  if (status.ok()) return check;
+  check.outcome = CheckOutcome::kFailed;
+  absl::string_view rest = status.message();
+  const size_t colon = rest.find(':');
+  const std::vector<absl::string_view> parts = absl::StrSplit(rest, absl::MaxSplits(':', 3));
+  if (parts.size() == 4 && absl::SimpleAtoi(parts[1], &check.line) &&
+      absl::SimpleAtoi(parts[2], &check.column)) {
+    check.file = std::string(parts[0]);
+    rest = absl::StripLeadingAsciiWhitespace(parts[3]);
+  } else if (colon != absl::string_view::npos && rest.substr(0, colon) == path) {
+    rest = absl::StripLeadingAsciiWhitespace(rest.substr(colon + 1));
+  }
+  check.message = std::string(rest);
+  return check;
+}
+
 }  // namespace
 
 absl::Status ValidateCommand(const ParsedFlags& flags) {
   if (flags.positional().empty())
     return absl::InvalidArgumentError("validate needs at least one file");
+  ASSIGN_OR_RETURN(const std::vector<ReportRequest> reports,
+                   ReportsOf(flags, "validate", {ResultPart::kText, ResultPart::kChecks}));
+  ResultSet results;
+  results.command = "validate";
   ValidFiles valid(FormatOf(flags));
-  // Every file is looked at; the error has what is wrong with each of them.
+  // Checks every file; the error lists the problems of each of them.
   absl::Status all;
   for (const std::string& path : flags.positional()) {
     const absl::Status s = ValidateOne(path, &valid);
+    results.checks.push_back(CheckOf(path, s));
     if (s.ok()) continue;
     all = all.ok() ? s : absl::Status(all.code(), absl::StrCat(all.message(), "\n", s.message()));
   }
   valid.Print();
+  const size_t wrong = results.Count(CheckOutcome::kFailed);
+  results.summary = absl::StrCat(results.checks.size() - wrong, " of ", results.checks.size(),
+                                 " files are valid");
+  RETURN_IF_ERROR(WriteReports(reports, results));
   return all;
 }
 

@@ -1,6 +1,8 @@
 #include "sim/app/commands.h"
 
+#include "sim/app/report_flag.h"
 #include "sim/app/scenario_flags.h"
+#include "sim/app/shard_flags.h"
 
 namespace drasim {
 namespace {
@@ -83,36 +85,59 @@ std::vector<Command> MakeCommands() {
        "(--policies);\n"
        "those of a fill come one a second. Below the table stand the most frequent failures and "
        "the first\n"
-       "decision in which each world parts from the first one.\n",
+       "decision in which each world parts from the first one.\n"
+       "--baseline compares with an earlier compare.json, seed by seed. --fail-if ends with exit "
+       "code 1 if a\n"
+       "difference (new minus old) is such as 'gpu_allocation_percent_end < -0.5' or "
+       "'mean_jct_seconds > 2%'.\n",
        With({{"worlds", "", "A,B,...",
               "worlds by name, such as device-plugin,dra-classic:first-fit"},
              queues,
              policies,
              {"seeds", "", "SEEDS", "such as 42..51 (default: the scenario's seed)"},
+             {"baseline", "", "OLD.json", "compare.json of an earlier comparison"},
+             {"fail-if", "", "RULE",
+              "METRIC OPERATOR NUMBER[%] on the difference to the baseline; may be repeated"},
              {"jobs", "", "N", "threads (default: all cores)"},
              out,
              force,
              format,
+             ReportFlag(),
              quiet}),
        CompareCommand},
       {"sweep", "traces x queues x policies x seeds, one merged CSV, resumable",
        "--pods A.csv,B.csv.gz --out DIR [FLAGS]",
        "Finished cells are kept in DIR/sweep.partial.csv; the same command run again does only the "
        "missing ones.\n",
-       With({queues,
-             policies,
-             {"seeds", "", "SEEDS", "such as 42..51 (default: the scenario's seed)"},
-             {"jobs", "", "N", "threads (default: all cores)"},
-             out,
-             force,
-             text_format,
-             quiet}),
+       WithShardFlags(With({queues,
+                            policies,
+                            {"seeds", "", "SEEDS", "such as 42..51 (default: the scenario's seed)"},
+                            {"jobs", "", "N", "threads (default: all cores)"},
+                            out,
+                            force,
+                            text_format,
+                            ReportFlag(),
+                            quiet})),
        SweepCommand},
+      {"merge",
+       "joins the results of `sweep --shard` or `bench run --shard`",
+       "--out DIR FOLDER... [FLAGS]",
+       "The folders are those of all shards of one run. All results but CPU time and memory are "
+       "byte "
+       "for byte\n"
+       "those of a run without --shard. Exit codes: 2 a shard is missing, there twice or of "
+       "another "
+       "run; 4\n"
+       "cells of a suite did not run.\n",
+       {out, force, text_format},
+       MergeCommand},
       {"diff",
        "the first record where two ledgers part",
        "LEDGER LEDGER",
-       "Exit code 0 when both tell the same, 1 when they differ.\n",
-       {text_format},
+       "Exit code 0 when both tell the same, 1 when they differ. As JSON, it also simulates both "
+       "runs again\n"
+       "and tells the decisions in which they part: pod, nodes, candidates with scores.\n",
+       {text_format, {"json", "", "", "the same as --format json"}, ReportFlag()},
        DiffCommand},
       {"explain",
        "why a pod does not run, or did not for so long",
@@ -127,6 +152,7 @@ std::vector<Command> MakeCommands() {
         {"brief", "", "", "only how it stands, without its attempts"},
         {"cluster", "", "FILE", "objects of a cluster; may be repeated, - is standard input"},
         text_format,
+        ReportFlag(),
         quiet},
        ExplainCommand},
       {"report",
@@ -147,7 +173,7 @@ std::vector<Command> MakeCommands() {
        "check scenario, mapping and kube-scheduler configuration files",
        "FILE...",
        "",
-       {text_format},
+       {text_format, ReportFlag()},
        ValidateCommand},
       {"cases kube",
        "what kube-scheduler decides in small clusters given as cases",
@@ -227,24 +253,30 @@ std::vector<Command> BenchCommands() {
       "filter", "", "RE",
       "only cells whose ENTRY/QUEUE/POLICY/SEED matches, a POSIX extended regular "
       "expression"};
+  const FlagSpec history{"history", "", "FILE.jsonl",
+                         "add a line with the results to this file, for bench report"};
+  const FlagSpec commit{"commit", "", "REV",
+                        "the commit of that line (default: $GITHUB_SHA or $CI_COMMIT_SHA)"};
   return {
-      {"bench run",
-       "the cells of a benchmark suite, resumable",
-       "SUITE.yaml --out DIR [FLAGS]",
+      {"bench run", "the cells of a benchmark suite, resumable", "SUITE.yaml --out DIR [FLAGS]",
        "Leaves the figures in DIR/cells.csv, CPU time and memory in costs.csv, and what could not "
        "run in\n"
        "missing.csv. The same command run again runs only cells that are not there, or whose "
        "inputs or\n"
        "program have changed. Exit codes: 1 a cell failed, 4 a file that an entry needs is not "
        "there.\n",
-       {{"out", "", "DIR", "where results go"},
-        tier,
-        filter,
-        {"jobs", "", "N", "processes (default: all cores)"},
-        {"timeout", "", "SECONDS", "of a cell, which is then killed (default: 600)"},
-        {"force", "", "", "write into DIR even if it holds files that are not drasim's"},
-        text_format,
-        {"quiet", "", "", "no progress on standard error"}},
+       WithShardFlags(
+           {{"out", "", "DIR", "where results go"},
+            tier,
+            filter,
+            {"jobs", "", "N", "processes (default: all cores)"},
+            {"timeout", "", "SECONDS", "of a cell, which is then killed (default: 600)"},
+            {"force", "", "", "write into DIR even if it holds files that are not drasim's"},
+            text_format,
+            ReportFlag(),
+            history,
+            commit,
+            {"quiet", "", "", "no progress on standard error"}}),
        BenchRunCommand},
       {"bench compare",
        "verdicts on a suite's results: better, worse or the same",
@@ -253,7 +285,7 @@ std::vector<Command> BenchCommands() {
        "something is\n"
        "worse, 3 decisions changed and nothing is worse, 4 cells are missing or none was "
        "compared.\n",
-       {tier, filter, text_format},
+       {tier, filter, text_format, ReportFlag(), history, commit},
        BenchCompareCommand},
       {"bench accept",
        "take results as the new baseline",
@@ -305,6 +337,38 @@ std::vector<Command> BenchCommands() {
         {"format", "", "FORMAT", "what to print", "text,json"},
         {"quiet", "", "", "no progress on standard error"}},
        BenchVerifyCommand},
+      {"bench bisect",
+       "the first commit that changes what a benchmark does",
+       "--good REV [--bad REV] ENTRY [FLAGS]",
+       "Builds commits in worktrees beside the repository and runs the cells of the entry (or of "
+       "ENTRY/QUEUE/\n"
+       "POLICY, or one cell) with `drasim run`. Names the first commit whose fingerprint, counters "
+       "or figures\n"
+       "differ from those of --good, and the decision. Commits that do not build are skipped. Exit "
+       "codes: 0\n"
+       "nothing differs, 1 a commit was found.\n",
+       {{"good", "", "REV", "a commit before the change"},
+        {"bad", "", "REV", "a commit with the change (default: HEAD)"},
+        {"suite", "", "SUITE.yaml", "the suite (default: bench/suite/core.yaml)"},
+        {"figures", "", "A,B,...",
+         "only figures whose names begin so: fingerprint, steps, jobs.jct_seconds, ... (default: "
+         "all)"},
+        {"all", "", "", "every commit that changes something, not only the first"},
+        {"build", "", "CMD", "how to build a worktree (default: cmake, the preset release)"},
+        {"program", "", "PATH", "what that leaves (default: build/release/bin/drasim)"},
+        text_format,
+        {"quiet", "", "", "no progress on standard error"}},
+       BenchBisectCommand},
+      {"bench report",
+       "the history of a suite as one HTML page",
+       "--history FILE.jsonl --html FILE [FLAGS]",
+       "Trend lines of every figure that changed, with the commits at which it did. The page needs "
+       "no network.\n",
+       {{"history", "", "FILE.jsonl", "what bench run and bench compare --history have written"},
+        {"html", "", "FILE", "where the page goes"},
+        {"commit-url", "", "URL", "links of commits, with {commit} for the hash"},
+        text_format},
+       BenchReportCommand},
   };
 }
 

@@ -13,6 +13,7 @@ namespace drasim {
 namespace {
 
 constexpr absl::string_view kFormatFlag = "format";
+constexpr absl::string_view kJsonFlag = "json";  // short for --format json
 
 OutputFormat FormatNamed(absl::string_view name) {
   return name == "json"  ? OutputFormat::kJson
@@ -30,6 +31,7 @@ std::string ChoicesText(const std::vector<std::string>& choices) {
 }  // namespace
 
 OutputFormat FormatOf(const ParsedFlags& flags) {
+  if (flags.Has(kJsonFlag)) return OutputFormat::kJson;
   return FormatNamed(flags.GetOr(kFormatFlag, ""));
 }
 
@@ -55,6 +57,7 @@ OutputFormat FormatAskedFor(const std::vector<std::string>& args) {
     if (arg == "--") break;
     if (!absl::ConsumePrefix(&arg, "-")) continue;
     arg = absl::StripPrefix(arg, "-");
+    if (arg == kJsonFlag) return OutputFormat::kJson;
     if (!absl::ConsumePrefix(&arg, kFormatFlag)) continue;
     if (absl::ConsumePrefix(&arg, "=")) {
       format = FormatNamed(arg);

@@ -12,7 +12,8 @@
 
 namespace drasim {
 
-// Text for the choices "table" and "text", and without the flag.
+// Text for the choices "table" and "text", and without the flag. The switch --json of some commands
+// is --format json.
 OutputFormat FormatOf(const ParsedFlags& flags);
 // InvalidArgument if the value of --format is none of the flag's choices.
 absl::Status CheckFormat(absl::Span<const FlagSpec> specs, const ParsedFlags& flags);

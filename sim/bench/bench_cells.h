@@ -53,7 +53,7 @@ struct BenchCell {
   Primary primary;
   RunSpec spec;
   bool random = false;  // the outcome depends on the seed
-  // Identifies what goes in: the scenario as written, with the settings, the queue, the policy, the
+  // Identifies the inputs: the scenario as written, with the settings, the queue, the policy, the
   // seed and the bytes of all files that it reads. Defaults of keys and the place of files are no
   // part of it, so that results compare across versions and machines.
   std::string inputs;

@@ -112,7 +112,8 @@ class Comparer {
     };
     for (const BenchResults* side : {&base_, &head_}) {
       for (const BenchRow& row : side->table.rows) add(row.id, row.tier);
-      // Those have no tier, and what did not run must not slip through.
+      // Missing cells have no tier. They pass every tier limit: a cell that did not run must not
+      // slip through.
       for (const CellProblem& problem : side->missing) add(problem.id, std::nullopt);
     }
     return ids;

@@ -21,6 +21,7 @@
 #include "model/text/yaml_proto.h"
 #include "model/text/yaml_writer.h"
 #include "sim/bench/child_runs.h"
+#include "sim/bench/shard_folder.h"
 #include "sim/compare/cell.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/pod_log.h"
@@ -141,6 +142,26 @@ std::string SelectionYaml(const Suite& suite, const BenchRunOptions& options) {
   return ToYaml(selection);
 }
 
+// Leaves only the cells of the shard in `cells`, after a note of all of them in the folder.
+absl::Status TakeShard(const BenchRunOptions& options, const std::string& dir,
+                       std::vector<BenchCell>* cells) {
+  if (!options.shard.has_value()) {
+    RemoveShard(dir);
+    return absl::OkStatus();
+  }
+  std::vector<PlannedCell> plan;
+  std::vector<BenchCell> own;
+  for (size_t i = 0; i < cells->size(); ++i) {
+    const BenchCell& cell = (*cells)[i];
+    plan.push_back(
+        {cell.id.Name(), absl::StrCat(cell.inputs, " ", TierName(cell.tier), " ",
+                                      cell.primary.metric, " ", cell.primary.margin.Text())});
+    if (options.shard->Has(i)) own.push_back(cell);
+  }
+  *cells = std::move(own);
+  return WriteShard(dir, {kBenchRunCommand, *options.shard, options.program}, plan);
+}
+
 // Runs the cells that are still to do, and appends each to the partial file.
 class CellRunner {
  public:
@@ -148,25 +169,25 @@ class CellRunner {
              const BenchRunOptions& options, const std::string& dir)
       : cells_(cells), table_(table), options_(options), partial_(PathIn(dir, kPartialFile)) {}
 
-  // `todo`: positions in the cells. Fills in the positions' outcomes.
-  absl::Status Run(const std::vector<size_t>& todo, std::map<size_t, FinishedCell>* finished,
+  // `pending`: positions in the cells. Fills in the positions' outcomes.
+  absl::Status Run(const std::vector<size_t>& pending, std::map<size_t, FinishedCell>* finished,
                    std::vector<CellProblem>* failed) {
     std::FILE* const log = std::fopen(partial_.c_str(), "ab");
     if (log == nullptr) return FileStatus(partial_, "cannot create the file", errno);
     // Ends a line that a killed run may have torn.
     if (fs::file_size(partial_) > 0) std::fputs("\n", log);
     std::fflush(log);
-    RunsProgress progress("bench", todo.size(), options_.quiet);
+    RunsProgress progress("bench", pending.size(), options_.quiet);
     const absl::Status ran = RunInChildren(
-        todo.size(), {options_.jobs, options_.timeout_seconds},
+        pending.size(), {options_.jobs, options_.timeout_seconds},
         [&](size_t i) -> absl::StatusOr<std::string> {
-          const BenchCell& cell = cells_[todo[i]];
+          const BenchCell& cell = cells_[pending[i]];
           ASSIGN_OR_RETURN(const CellResult result, RunCell(cell.spec, /*with_starts=*/true));
           return BenchLine(table_, RowOf(cell, result));
         },
         [&](size_t i, const ChildResult& result) {
           progress.Update(i, 1);
-          const BenchCell& cell = cells_[todo[i]];
+          const BenchCell& cell = cells_[pending[i]];
           if (!result.answer.ok()) {
             failed->push_back({cell.id, std::string(result.answer.status().message())});
             return;
@@ -175,7 +196,7 @@ class CellRunner {
           std::fprintf(log, "%s\n",
                        PartialLine(KeyOf(cell, SuiteText(table_), options_.program), done).c_str());
           std::fflush(log);
-          (*finished)[todo[i]] = done;
+          (*finished)[pending[i]] = done;
         });
     progress.Clear();
     const bool torn = std::ferror(log) != 0;
@@ -196,14 +217,15 @@ class CellRunner {
 
 absl::StatusOr<BenchRunSummary> RunBench(const Suite& suite, const BenchRunOptions& options,
                                          const std::string& dir) {
-  ASSIGN_OR_RETURN(const std::vector<BenchCell> cells,
+  ASSIGN_OR_RETURN(std::vector<BenchCell> cells,
                    MakeBenchCells(suite, options.last, options.filter));
+  RETURN_IF_ERROR(TakeShard(options, dir, &cells));
   const BenchTable empty = EmptyTable(suite);
   BenchRunSummary summary;
   summary.cells = cells.size();
   const std::map<std::string, FinishedCell> earlier = ReadFinishedCells(PathIn(dir, kPartialFile));
   std::map<size_t, FinishedCell> finished;
-  std::vector<size_t> todo;
+  std::vector<size_t> pending;
   for (size_t i = 0; i < cells.size(); ++i) {
     if (!cells[i].missing.empty()) {
       summary.missing.push_back({cells[i].id, cells[i].missing});
@@ -213,13 +235,13 @@ absl::StatusOr<BenchRunSummary> RunBench(const Suite& suite, const BenchRunOptio
     if (it != earlier.end()) {
       finished[i] = it->second;
     } else {
-      todo.push_back(i);
+      pending.push_back(i);
     }
   }
   summary.from_before = finished.size();
-  summary.run_now = todo.size();
+  summary.run_now = pending.size();
   CellRunner runner(cells, empty, options, dir);
-  RETURN_IF_ERROR(runner.Run(todo, &finished, &summary.failed));
+  RETURN_IF_ERROR(runner.Run(pending, &finished, &summary.failed));
   std::sort(summary.failed.begin(), summary.failed.end(),
             [](const CellProblem& a, const CellProblem& b) { return a.id < b.id; });
 

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "sim/bench/bench_cells.h"
 #include "sim/bench/bench_table.h"
+#include "sim/bench/shard.h"
 #include "sim/bench/suite.h"
 
 namespace drasim::bench {
@@ -24,6 +25,8 @@ struct BenchRunOptions {
   double timeout_seconds = 600;  // for each cell
   // Identifies the program: cells that another program ran are run again.
   std::string program;
+  // Only this part of the cells in scope runs; shard_folder.h has what the folder then has besides.
+  std::optional<Shard> shard;
   bool quiet = false;
 };
 
@@ -39,7 +42,7 @@ struct CellProblem {
 };
 
 struct BenchRunSummary {
-  size_t cells = 0;  // in scope
+  size_t cells = 0;  // in scope, and of the shard
   size_t run_now = 0;
   size_t from_before = 0;
   std::vector<CellProblem> missing;  // a file that they need is not there
@@ -53,8 +56,8 @@ struct BenchRunSummary {
 absl::StatusOr<BenchRunSummary> RunBench(const Suite& suite, const BenchRunOptions& options,
                                          const std::string& dir);
 
-// The folder's or the baseline's rows, and what was to run: `last` and `filter` are those of the
-// folder's own run, and absent for a file.
+// The rows of a folder or a baseline, and the cells that were to run: `last` and `filter` are those
+// of the folder's own run, and absent for a file.
 struct BenchResults {
   BenchTable table;
   std::vector<CellProblem> missing;

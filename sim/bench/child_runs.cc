@@ -75,7 +75,7 @@ absl::StatusOr<Child> Start(size_t index, double timeout_seconds,
   return absl::UnavailableError(absl::StrCat("cannot start a process: ", std::strerror(errno)));
 }
 
-// Reads what is there. False at the end of the answer.
+// Reads the available bytes. False at the end of the answer.
 bool ReadSome(Child* child) {
   char buffer[1 << 14];
   const ssize_t got = read(child->descriptor, buffer, sizeof(buffer));

@@ -14,7 +14,7 @@
 namespace drasim::bench {
 
 struct ChildResult {
-  // What the work returned; Aborted if the child crashed or was killed at its time limit.
+  // The result of the work; Aborted if the child crashed or was killed at its time limit.
   absl::StatusOr<std::string> answer;
   double cpu_seconds = 0;    // user and system
   int64_t peak_rss_kib = 0;  // with the memory that the child shares with its parent

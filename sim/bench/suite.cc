@@ -50,7 +50,7 @@ std::string Anchored(const std::string& suite_file, const std::string& path) {
 
 absl::StatusOr<Primary> PrimaryOf(const proto::SuiteEntry& entry, const std::string& key) {
   const proto::PrimaryMetric& written = entry.primary();
-  // What is absent has no place of its own.
+  // A missing key has no place in the file, so the error names its parent.
   if (written.metric().empty())
     return KeyError(absl::StrCat(key, ".primary"), "found no metric, expected its name");
   const absl::StatusOr<CellMetric> metric = FindMetric(written.metric());

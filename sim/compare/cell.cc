@@ -74,8 +74,8 @@ std::vector<FailureCount> FailuresOf(const Simulation& sim, const StartReport& r
   return failures;
 }
 
-// Pods that ask for what no node has cannot be expressed in a world. Layouts made ahead of pods may
-// well lack a profile that pods ask for: that is a result.
+// Pods that ask for resources that no node has cannot be expressed in a world. Layouts made ahead
+// of pods may well lack a profile that pods ask for: that is a result.
 absl::Status CheckExpressible(const Simulation& sim) {
   const bool lays_out = sim.spec().front_end.options.plugin.mig_strategy != MigStrategy::kNone;
   for (const std::string& resource : sim.unreported_resources()) {
@@ -139,7 +139,7 @@ CellResult CellOf(const Simulation& sim) {
     cell.hashes = ComputeOrderHashes(sim.cluster(), sim.ranks());
   cell.fingerprint = sim.fingerprint();
   cell.records = sim.engine().records();
-  cell.work = sim.cycle().work();
+  cell.work = sim.work();
   cell.warnings = sim.warnings();
   return cell;
 }

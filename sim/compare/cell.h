@@ -21,7 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "sim/compare/start_figures.h"
-#include "sim/core/scheduling_cycle.h"
+#include "sim/core/work_counters.h"
 #include "sim/record/load_table.h"
 #include "sim/record/order_hashes.h"
 #include "sim/run/device_outputs.h"

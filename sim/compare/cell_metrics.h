@@ -22,8 +22,8 @@ struct CellMetric {
   bool at_load = false;  // at the moment when requests add up to a percentage of all GPUs
 };
 
-// The columns for fills and for replays. Those of a fill are also defined for replays that reached
-// the load; those of a replay are not defined for fills.
+// The columns for fills and for replays. Columns of a fill are also defined for replays that
+// reached the load; those of a replay are not defined for fills.
 absl::Span<const CellMetric> FillMetrics();
 absl::Span<const CellMetric> ReplayMetrics();
 // The match of requests and devices. All but `acceptance` need a report on devices.

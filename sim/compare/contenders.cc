@@ -39,7 +39,7 @@ absl::StatusOr<Choices> MakeChoices(const ContenderFlags& flags, const proto::Sc
   return choices;
 }
 
-// The error of a contender, with what is needed to know which one it is.
+// The error of a contender, with the values that identify it.
 absl::Status InWorld(const AxisWorld& world, const std::vector<std::string>& axes,
                      const absl::Status& status) {
   if (world.values.empty()) return status;

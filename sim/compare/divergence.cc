@@ -24,7 +24,7 @@ namespace {
 constexpr uint64_t kEventsAtOnce = 1024;
 constexpr size_t kCandidates = 3;
 
-// What is kept of a pod in the first pass.
+// A pod's decisions, kept from the first pass.
 struct PodVerdict {
   enum class First : uint8_t { kNone, kBound, kRejected };
   SimTime first_at;  // meaningful unless kNone
@@ -43,7 +43,8 @@ bool SaysNoRoom(const VerdictSummaryTable& summaries, SummaryId why) {
   });
 }
 
-// Of a gang, that no place was found is noted for its first pod, whichever it was about.
+// Keeps each pod's first verdict. A gang's "no room" is noted at its first pod, whichever pod the
+// record names.
 class VerdictLog : public RecordSink {
  public:
   explicit VerdictLog(const Simulation* sim) : sim_(sim) {}
@@ -129,7 +130,7 @@ struct Parting {
 Parting PartedAt(SimTime at, bool by_first) { return {Parting::State::kParted, at, by_first}; }
 Parting OpenSince(SimTime at) { return {Parting::State::kOpen, at, false}; }
 
-// What is known about one pod so far.
+// The parting of the runs about one pod, as far as they have gone.
 Parting PartingOf(const WorldRuns& runs, size_t pod) {
   const std::array<PodVerdict, 2> rows = {
       pod < runs[0].log->size() ? runs[0].log->row(pod) : PodVerdict(),
@@ -307,7 +308,7 @@ class DecisionProbe : public RecordSink {
   std::atomic<bool> stop_ = false;
 };
 
-// What to look for in the second pass.
+// The decision that the second pass looks for.
 WorldDecision DecisionToFind(const PodVerdict& row, const Parting& parting) {
   WorldDecision decision;
   decision.time = parting.at;

@@ -33,13 +33,13 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-// Of head - base, in the figure's unit.
+// Statistics of head - base, in the figure's unit.
 struct PairedDifference {
   size_t n = 0;           // pairs that were compared
   size_t incomplete = 0;  // pairs left out because one side has a figure and the other has not
   double mean = 0;
   double stddev = 0;  // with n - 1; 0 for fewer than two pairs
-  // Of the mean. Meaningless unless has_interval().
+  // Intervals of the mean. Meaningless unless has_interval().
   Interval interval_95;
   Interval interval_90;
   // Two-sided, of the hypothesis that base and head can be exchanged within every pair. 1 without

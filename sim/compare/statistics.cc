@@ -11,7 +11,7 @@
 namespace drasim {
 namespace {
 
-// Every decimal of so many digits survives the way into a double and back.
+// Every decimal of at most this number of digits survives the way into a double and back.
 constexpr int kDecimalDigits = std::numeric_limits<double>::digits10;
 
 using StudentTable = std::array<double, 30>;  // by degrees of freedom, from 1 on

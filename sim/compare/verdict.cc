@@ -11,7 +11,7 @@ namespace {
 
 bool IsUsable(const OutcomeRule& rule) { return std::isfinite(rule.margin) && rule.margin >= 0; }
 
-// Of a change beyond the margin.
+// The verdict on a change beyond the margin.
 CellVerdict DirectionOf(double change, const OutcomeRule& rule) {
   return (change > 0) == rule.more_is_better ? CellVerdict::kBetter : CellVerdict::kWorse;
 }

@@ -21,7 +21,7 @@ enum class CellVerdict : uint8_t {
 };
 absl::string_view CellVerdictName(CellVerdict verdict);  // "same", "better", ...
 
-// What counts as a change of a figure.
+// The rule by which a change of a figure counts.
 struct OutcomeRule {
   bool more_is_better = false;
   double margin = 0;  // in the figure's unit, finite, at least 0; a smaller change does not matter

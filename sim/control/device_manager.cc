@@ -195,7 +195,7 @@ Admission DeviceManager::Admit(PodId pod, const PodShape& shape, const KubeletOp
 
 AdmissionFailure DeviceManager::Allocate(const PodShape& shape, const KubeletOptions& options) {
   const bool topology = options.topology_policy != TopologyPolicy::kNone;
-  // Without a policy nothing depends on which cores are whose.
+  // Without a topology policy, pods' cores need not be told apart.
   const bool own_cores = topology && options.cpu_manager_static && shape.request.cpu_milli > 0 &&
                          shape.request.cpu_milli % 1000 == 0;
   int64_t cores = own_cores ? shape.request.cpu_milli / 1000 : 0;
@@ -212,7 +212,7 @@ AdmissionFailure DeviceManager::Allocate(const PodShape& shape, const KubeletOpt
   for (const bool init : {true, false}) {
     for (const ContainerRequest& container : shape.device_plugin.containers) {
       if (container.init != init) continue;
-      // The shape does not say whose cores they are: the first ordinary container's.
+      // The shape does not say which container has the cores: the first ordinary one gets them.
       const int64_t own = init ? 0 : std::exchange(cores, 0);
       const AdmissionFailure failure =
           AllocateContainer(container.extended, init && !container.restartable, own,
@@ -444,7 +444,7 @@ void DeviceManager::TakeOthers(const Request& request, int64_t needed) {
 void DeviceManager::TakeCores(int64_t cores, const TopologyHint& hint) {
   for (const bool aligned : {true, false}) {
     while (cores > 0) {
-      // Where the fewest are free, so that large rests stay together.
+      // Take the part with the fewest free cores, so that large rests stay together.
       size_t best = free_cores_.size();
       for (size_t i = 0; i < free_cores_.size(); ++i) {
         const bool in_hint = NumaClass(static_cast<int32_t>(i), hint) == 0;

@@ -142,7 +142,7 @@ std::string Sanitised(absl::string_view text) {
   return absl::StrJoin(absl::StrSplit(kept, ' ', absl::SkipEmpty()), "-");
 }
 
-// Sets a label of the resource. An unknown amount also takes away what was there before: it told of
+// Sets a label of the resource. An unknown amount removes an existing label, which described
 // another device.
 void SetAmount(absl::string_view resource, absl::string_view what, int32_t amount,
                PublishedLabels& labels) {

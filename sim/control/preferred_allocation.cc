@@ -31,9 +31,9 @@ class BestEffort {
   }
 
   // The greedy rule: a set is grown from the required GPUs, or else from every available one in
-  // turn; each time by the GPU that is best connected to those in the set, the first on ties. Of
-  // the sets grown, the best, the first on ties. What becomes of the GPUs that are left is not
-  // looked at. O(available^2 x size^2).
+  // turn; each time by the GPU that is best connected to those in the set, the first on ties. The
+  // best grown set is taken, the first on ties. The GPUs that are left do not matter. O(available^2
+  // x size^2).
   Positions Greedy() const {
     if (!required_.empty()) return Grown(required_);
     std::vector<Positions> sets;
@@ -187,7 +187,7 @@ std::vector<size_t> PreferReplicas(absl::Span<const ReplicaCandidate> candidates
   std::vector<bool> taken(candidates.size(), false);
   std::vector<size_t> result;
   result.reserve(size);
-  // Required ones are in use from the start; only what is chosen here counts as picked.
+  // Required ones are in use from the start; only those chosen here count as picked.
   for (const size_t candidate : required) {
     DRASIM_CHECK_LT(candidate, candidates.size());
     taken[candidate] = true;

@@ -1,8 +1,10 @@
 #include "sim/core/attempt_filters.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "model/device_set.h"
 #include "model/resource_request.h"
 
@@ -20,8 +22,19 @@ AttemptFilters::AttemptFilters(const Profile* profile, ClusterState* cluster,
   for (size_t f = 0; f < filters.size(); ++f) {
     if ((skipped >> f & 1) != 0) continue;
     asked_.push_back(filters[f]);
+    if (!IsPrepared(filters[f])) continue;
     if (filters[f].plugin->filter_reach() == Reach::kCluster) told_.push_back(filters[f].plugin);
   }
+}
+
+bool AttemptFilters::IsPrepared(const Profile::FilterEntry& filter) const {
+  const uint64_t unprepared = profile_->unprepared_filters();
+  if (unprepared == 0) return true;
+  const std::vector<Profile::FilterEntry>& filters = profile_->filters();
+  for (size_t f = 0; f < filters.size(); ++f) {
+    if (filters[f].plugin == filter.plugin) return (unprepared >> f & 1) == 0;
+  }
+  return true;
 }
 
 bool AttemptFilters::IsNominee(PodId other) const {
@@ -57,6 +70,7 @@ bool AttemptFilters::AddNominee(PodId other, NodeId node) const {
 
 ReasonIndex AttemptFilters::JudgeOnce(NodeId node) const {
   for (const Profile::FilterEntry& filter : asked_) {
+    if (!IsPrepared(filter)) return kFailed;
     ReasonIndex verdict = kFits;
     filter.plugin->Filter(pod_, *cluster_, absl::MakeConstSpan(&node, 1),
                           absl::MakeSpan(&verdict, 1));
@@ -73,19 +87,32 @@ void AttemptFilters::AddNominees(NodeId node) const {
   }
 }
 
+NodeStatus AttemptFilters::WhyNot(NodeId node, ReasonIndex verdict) const {
+  if (verdict != kFailed) return StatusOf(node, verdict);
+  const auto failed =
+      std::find_if(asked_.begin(), asked_.end(),
+                   [this](const Profile::FilterEntry& filter) { return !IsPrepared(filter); });
+  const FilterPlugin* const plugin = failed->plugin;
+  return {plugin,
+          StepCode::kError,
+          {absl::StrCat("running \"", plugin->name(),
+                        "\" filter plugin: ", plugin->WithoutPreFilter())},
+          node};
+}
+
 ReasonIndex AttemptFilters::Judge(NodeId node, NodeStatus* why) const {
   if (HasNominees(node)) {
     cluster_->BeginWhatIf();
     BeginTrial();
     AddNominees(node);
     const ReasonIndex verdict = JudgeOnce(node);
-    if (verdict != kFits) *why = StatusOf(node, verdict);
+    if (verdict != kFits) *why = WhyNot(node, verdict);
     EndTrial();
     cluster_->Rollback();
     if (verdict != kFits) return verdict;
   }
   const ReasonIndex verdict = JudgeOnce(node);
-  if (verdict != kFits) *why = StatusOf(node, verdict);
+  if (verdict != kFits) *why = WhyNot(node, verdict);
   return verdict;
 }
 
@@ -93,7 +120,7 @@ void AttemptFilters::JudgeAll(NodeId node, absl::FunctionRef<void(const NodeStat
   std::vector<bool> told(asked_.size());
   const auto ask = [&] {
     for (size_t f = 0; f < asked_.size(); ++f) {
-      if (told[f]) continue;
+      if (told[f] || !IsPrepared(asked_[f])) continue;
       ReasonIndex verdict = kFits;
       asked_[f].plugin->Filter(pod_, *cluster_, absl::MakeConstSpan(&node, 1),
                                absl::MakeSpan(&verdict, 1));

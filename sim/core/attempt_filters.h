@@ -7,6 +7,7 @@
 #define DRASIM_SIM_CORE_ATTEMPT_FILTERS_H_
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -28,13 +29,17 @@ class AttemptFilters {
   // Whether pods are nominated to the node that take their room before this pod: other ones, of at
   // least its priority.
   bool HasNominees(NodeId node) const;
+  // What Judge returns where a filter cannot be asked (Profile::unprepared_filters).
+  static constexpr ReasonIndex kFailed = std::numeric_limits<ReasonIndex>::max();
+
   // The reason of the first filter that rejects the node, with nominees and without them; kFits if
-  // none does. `why` is set then (its texts, if they are wanted).
+  // none does. `why` is set otherwise (its texts, if they are wanted). kFailed: an error, with the
+  // text in `why` in any case.
   ReasonIndex Judge(NodeId node, NodeStatus* why) const;
   // Tells of every filter that rejects the node, with nominees or else without them, each once and
   // in the state in which it does. Those with nominees go first, else in order.
   void JudgeAll(NodeId node, absl::FunctionRef<void(const NodeStatus&)> tell) const;
-  // What a reason of the profile means for the node, in the state in which it was given.
+  // The node's status for a reason of the profile, in the state in which the reason was given.
   NodeStatus StatusOf(NodeId node, ReasonIndex reason) const;
   bool IsResolvable(NodeId node, ReasonIndex reason) const;
 
@@ -49,7 +54,9 @@ class AttemptFilters {
   bool AddNominee(PodId other, NodeId node) const;
   void AddNominees(NodeId node) const;
   ReasonIndex JudgeOnce(NodeId node) const;
+  NodeStatus WhyNot(NodeId node, ReasonIndex verdict) const;
   const Profile::FilterEntry& FilterOf(ReasonIndex reason) const;
+  bool IsPrepared(const Profile::FilterEntry& filter) const;
 
   const Profile* profile_;
   ClusterState* cluster_;

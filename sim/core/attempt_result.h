@@ -1,4 +1,4 @@
-// What one attempt of KubeCycle came to.
+// AttemptResult: the outcome of one attempt of KubeCycle.
 #ifndef DRASIM_SIM_CORE_ATTEMPT_RESULT_H_
 #define DRASIM_SIM_CORE_ATTEMPT_RESULT_H_
 
@@ -22,8 +22,8 @@ struct AttemptResult {
   // Without nodes that PreFilter left out, or rejected for a reason of no list.
   std::vector<std::pair<ReasonIndex, uint32_t>> rejected;
   bool by_extender = false;  // extenders rejected nodes, too: any event may help
-  // How often the attempt waited for extenders, one answer after the other. Those that are asked
-  // for scores are asked at the same time.
+  // Number of waits for extenders, one after the other. Extenders that score are called at the same
+  // time.
   int64_t extender_waits = 0;
   PostFilterResult post_filter;  // its victims are not evicted yet
 };

@@ -99,7 +99,7 @@ class BatchDispatcher : public Dispatcher {
   // it.
   std::vector<uint64_t> preempt_tried_;
   bool in_pass_ = false;
-  bool evicting_ = false;        // the pass itself evicts: pods that leave now are no news
+  bool evicting_ = false;        // the pass itself evicts: leaving pods do not count as changes
   bool news_in_pass_ = false;    // a pod left for another reason
   bool evicted_ = false;         // in this pass
   std::vector<JobId> returned_;  // jobs whose start in this pass was rejected

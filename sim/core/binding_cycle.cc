@@ -165,7 +165,7 @@ void BindingCycle::Advance(uint32_t slot) {
       const Intent intent = binding.pending.front();
       binding.pending.erase(binding.pending.begin());
       if (intent.latency > SimDuration()) {
-        // While the attempt goes on, nobody else can see what it decides; were it said, attempts
+        // Decisions of an attempt in progress are not visible. If they were announced, attempts
         // that extenders make fail at the end would count as progress.
         if (binding.step > 0) Announce(slot);
         binding.timer = run_->events().Push(run_->After(intent.latency), EventRank::kIntentDone,

@@ -94,7 +94,7 @@ class EventQueue {
   // 63); no other call adds any, so memory is proportional to the greatest size() so far.
   size_t tombstones() const { return tombstones_; }
 
-  // Writes the live events in key order and what is needed to hand out the same handles as this
+  // Writes the live events in key order and the state for handing out the same handles as this
   // queue would. O(n log n).
   void Save(StateWriter& writer) const;
 

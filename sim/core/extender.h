@@ -25,11 +25,11 @@ inline constexpr char kExtenderRejector[] = "Extender";
 // An extender's scores are in [0, 10], those of plugins in [0, 100].
 inline constexpr int64_t kExtenderScoreFactor = 10;
 
-// Of one call in virtual time, unless a scenario says otherwise. The time that it really takes
-// never counts.
+// Latency of one call in virtual time, unless a scenario sets another. The call's real time never
+// counts.
 inline constexpr SimDuration kDefaultExtenderLatency = SimDuration::Millis(5);
 
-// What an extender's Filter says.
+// The answer of an extender's Filter.
 struct ExtenderVerdict {
   struct Failure {
     NodeId node;

@@ -1,15 +1,36 @@
 // Dispatcher of mode fill: every job is tried once, when it arrives, and dropped if it does not
-// fit.
+// fit. One that PreEnqueue keeps out is dropped untried.
 #ifndef DRASIM_SIM_CORE_FILL_DISPATCHER_H_
 #define DRASIM_SIM_CORE_FILL_DISPATCHER_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "model/cluster_state.h"
+#include "model/job_table.h"
+#include "policies/framework/plugin.h"
+#include "policies/framework/profile.h"
 #include "sim/core/dispatcher.h"
+#include "sim/core/job_control.h"
+#include "sim/core/placer.h"
+#include "sim/core/profiles.h"
 
 namespace drasim {
 
 class FillDispatcher : public Dispatcher {
  public:
-  explicit FillDispatcher(DispatchParts parts) : parts_(parts) {}
+  explicit FillDispatcher(DispatchParts parts) : parts_(parts) {
+    if (parts.profiles != nullptr) {
+      profiles_ = *parts.profiles;
+    } else if (parts.profile != nullptr) {
+      profiles_.emplace(parts.profile);
+    }
+    for (size_t i = 0; profiles_.has_value() && i < profiles_->size(); ++i) {
+      any_gate_ |= !profiles_->at(i).pre_enqueues().empty();
+    }
+  }
 
   void Add(JobId job) override { next_ = job; }
   void Return(JobId, SummaryId, Comeback) override {}
@@ -19,6 +40,7 @@ class FillDispatcher : public Dispatcher {
   void OnEnd(JobId) override {}
   bool Ready() const override { return false; }  // the engine tries each job as it adds it
   void Dispatch() override {
+    if (IsGated()) return parts_.control->Drop(next_);
     const auto failure = parts_.placer->Place(next_, parts_.control->now());
     if (!failure.has_value()) return parts_.control->StartPlaced(next_);
     parts_.control->RecordFailure(next_, *failure);
@@ -33,7 +55,27 @@ class FillDispatcher : public Dispatcher {
   }
 
  private:
+  // Whether a plugin keeps a pod of the job from being tried.
+  bool IsGated() {
+    if (!any_gate_) return false;
+    const JobRow& row = parts_.jobs->row(next_);
+    for (uint32_t i = 0; i < row.pods; ++i) {
+      const PodId pod(row.first_pod.value() + i);
+      const ShapeId shape = parts_.cluster->pod_shape_id(pod);
+      const Profile* const profile = profiles_->Of(shape);
+      if (profile == nullptr) continue;  // the attempt fails, and says so
+      const PodContext context = {shape, &parts_.cluster->pod_shape(pod), pod,
+                                  parts_.control->now()};
+      for (PreEnqueuePlugin* plugin : profile->pre_enqueues()) {
+        if (plugin->PreEnqueue(context).code != StepCode::kSuccess) return true;
+      }
+    }
+    return false;
+  }
+
   DispatchParts parts_;
+  std::optional<Profiles> profiles_;
+  bool any_gate_ = false;
   JobId next_;
 };
 

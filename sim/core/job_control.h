@@ -19,8 +19,8 @@ class JobControl {
   virtual SimTime now() const = 0;
   // The job's pods have been placed: they go through Reserve to PostBind, and then run.
   virtual void StartPlaced(JobId job) = 0;
-  // The attempt in progress waited for so long, for extenders. To be told before what came of it:
-  // its pods begin to bind, and the next attempt begins, after the wait.
+  // The attempt in progress waited that long for extenders. To be called before its outcome is
+  // reported: its pods begin to bind, and the next attempt begins, after the wait.
   virtual void AttemptWaited(SimDuration) {}
   // One attempt found no place.
   virtual void RecordFailure(JobId job, const PlacementFailure& failure) = 0;

@@ -118,7 +118,7 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   void Delete(JobId job);
   // A user deletes the job: after the grace period if it runs; nothing once it has ended.
   void DeleteOwner(JobId job);
-  // A user deletes its pods. Those that never ran are replaced at once and queue as new pods do.
+  // A user deletes its pods. Pods that never ran are replaced at once and queue as new pods do.
   void DeletePods(JobId job);
   void Interrupt(JobId job, EvictionCause cause, PodId preemptor);
   // Forgets what belongs to the present run of the job.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -18,12 +20,51 @@
 namespace drasim {
 namespace {
 
-constexpr ReasonIndex kUnknown = VerdictCache::kUnknown;
+constexpr ReasonIndex kNotAsked = VerdictCache::kUnknown;
 
-// Nodes that are asked about together. Few at the end of a search, because those after the last
-// feasible one are asked in vain.
+// Numbers of nodes per call of the filters. Small chunks at the end of a search, because work on
+// nodes after the last feasible one is wasted.
 constexpr size_t kLargestChunk = 256;
 constexpr size_t kSmallestChunk = 16;
+constexpr size_t kBlock = VerdictCache::Column::kBlock;
+
+static_assert(std::endian::native == std::endian::little, "bytes stand in the order of bits");
+static_assert(kFits == 0);
+
+// One byte for each bit: kFits where it is set, and another verdict elsewhere.
+void SpreadBits(uint64_t bits, ReasonIndex* bytes) {
+  if (~bits == 0) {
+    std::memset(bytes, 0, kBlock);
+    return;
+  }
+  constexpr uint64_t kEachByte = 0x0101010101010101;
+  for (size_t i = 0; i < kBlock / 8; ++i) {
+    // Byte k keeps bit k of the eight; a byte that is not zero then gets its highest bit.
+    const uint64_t eight = (bits >> (8 * i) & 0xff) * kEachByte & 0x8040201008040201;
+    const uint64_t set = ((eight + 0x7f7f7f7f7f7f7f7f) | eight) >> 7 & kEachByte;
+    const uint64_t out = set ^ kEachByte;
+    std::memcpy(bytes + 8 * i, &out, sizeof(out));
+  }
+}
+
+// The inverse: a bit for each byte that is kFits.
+uint64_t GatherBits(const ReasonIndex* bytes) {
+  constexpr uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
+  uint64_t bits = 0;
+  for (size_t i = 0; i < kBlock / 8; ++i) {
+    uint64_t eight;
+    std::memcpy(&eight, bytes + 8 * i, sizeof(eight));
+    const uint64_t zero = ~(((eight & kLow) + kLow) | eight | kLow) >> 7;
+    // The product moves bit 8k to bit 56 + k.
+    bits |= (zero * 0x0102040810204080 >> 56) << (8 * i);
+  }
+  return bits;
+}
+
+// The higher sum, then the node that was added earlier.
+bool IsBetter(const VerdictCache::Column::Best& a, const VerdictCache::Column::Best& b) {
+  return a.sum > b.sum || (a.sum == b.sum && a.node < b.node);
+}
 
 std::string MessageOf(const Plugin& plugin, const StepResult& result) {
   if (!result.message.empty() || result.reason == kFits) return result.message;
@@ -112,6 +153,9 @@ struct KubeCycle::Attempt {
     rejected.clear();
     statuses.clear();
     rejected_by_extenders = 0;
+    parts.clear();
+    in_parts = 0;
+    domain_scores.plugin = nullptr;
     skipped_scores = 0;
   }
 
@@ -160,8 +204,29 @@ struct KubeCycle::Attempt {
   std::vector<int64_t> scores;
   std::vector<NodeId> best;
 
+  // The feasible nodes of a search by blocks, in its order; bits as in VerdictCache::Column.
+  struct BlockPart {
+    size_t block;
+    uint64_t nodes;
+  };
+  std::vector<BlockPart> parts;
+  size_t in_parts = 0;  // how many
+  // A score that depends on the topology domain alone: asked for one feasible node of each domain.
+  struct DomainScores {
+    ScorePlugin* plugin = nullptr;
+    uint64_t places = 0;               // in the profile
+    absl::Span<const uint64_t> words;  // DomainBlocks::WordsOf
+    size_t per_block = 0;
+    std::vector<NodeId> nodes;
+    std::vector<uint32_t> domains;  // beside `nodes`
+    std::vector<int64_t> sums;      // beside `nodes`: weighted
+    std::vector<int64_t> scores;
+  };
+  DomainScores domain_scores;
+  std::vector<DomainLimit> limits;
+
   std::vector<NodeId> found;  // never shrinks
-  // Of a chunk.
+  // Scratch for one chunk of nodes.
   std::vector<NodeId> chunk;
   std::vector<ReasonIndex> verdicts;
   std::vector<uint32_t> verdict_status;
@@ -175,6 +240,7 @@ KubeCycle::KubeCycle(ClusterState* cluster, const Nominator* nominator, KubeCycl
     : cluster_(cluster),
       nominator_(nominator),
       options_(options),
+      domain_blocks_(cluster),
       ties_(seed, "kube ties"),
       offsets_(seed, "kube preemption"),
       attempt_(std::make_unique<Attempt>()) {}
@@ -208,7 +274,7 @@ bool KubeCycle::RunPreFilters(Attempt* a) {
       if (a->detail != nullptr) a->detail->skipped_filters.push_back(&plugin);
       continue;
     }
-    // What rejects the pod without being final is remembered, and the others are asked as well.
+    // A rejection that is not final is remembered, and the other plugins are asked as well.
     if (step.code == StepCode::kReject) {
       reject(&plugin, step.code, MessageOf(plugin, step), step.reason);
       continue;
@@ -252,15 +318,17 @@ bool KubeCycle::TryNominatedNode(Attempt* a) {
   if (!node.valid() || !cluster_->node(node).available) return false;
   NodeStatus why;
   ReasonIndex reason = a->Filters(cluster_, nominator_).Judge(node, &why);
+  // As upstream, an error here means no more than that the node is not taken.
+  if (reason == AttemptFilters::kFailed) return false;
   for (const NodeRestriction& restriction : a->restrictions) {
-    if (reason == kFits && !restriction.Passes(node)) reason = kUnknown;
+    if (reason == kFits && !restriction.Passes(node)) reason = kNotAsked;
   }
   if (reason == kFits) {
     a->feasible.push_back(node);
     return true;
   }
   RejectedNode& rejection = a->nominated_rejection.emplace(RejectedNode{node, reason, 0});
-  if (reason == kUnknown) return false;
+  if (reason == kNotAsked) return false;
   a->statuses.push_back(std::move(why));
   rejection.status = static_cast<uint32_t>(a->statuses.size());
   return false;
@@ -301,7 +369,7 @@ void KubeCycle::JudgeChunk(Attempt* a) {
     bool all_known = true;
     for (size_t i = 0; i < n; ++i) {
       verdicts[i] = known[chunk[i].value()];
-      all_known &= verdicts[i] != kUnknown;
+      all_known &= verdicts[i] != kNotAsked;
     }
     return all_known;
   };
@@ -317,12 +385,12 @@ void KubeCycle::JudgeChunk(Attempt* a) {
   for (size_t f = 0; asked >> f != 0; ++f) {
     if ((asked >> f & 1) == 0) continue;
     // A node that an earlier filter rejects is not asked about: it has an answer.
-    for (size_t i = 0; i < n; ++i) answers[i] = filter_of[verdicts[i]] > f ? kFits : kUnknown;
+    for (size_t i = 0; i < n; ++i) answers[i] = filter_of[verdicts[i]] > f ? kFits : kNotAsked;
     filters[f].plugin->Filter(*a->pod, *cluster_, a->chunk, absl::MakeSpan(a->asked_verdicts));
     const ReasonIndex base = filters[f].reason_base;
     for (size_t i = 0; i < n; ++i) {
       const ReasonIndex answer = answers[i];
-      const bool rejects = answer != kFits && answer != kUnknown;
+      const bool rejects = answer != kFits && answer != kNotAsked;
       verdicts[i] = rejects ? static_cast<ReasonIndex>(base + answer) : verdicts[i];
     }
   }
@@ -341,7 +409,7 @@ void KubeCycle::JudgeChunk(Attempt* a) {
       }
     }
     for (const NodeRestriction& restriction : a->restrictions) {
-      if (a->verdicts[i] == kFits && !restriction.Passes(node)) a->verdicts[i] = kUnknown;
+      if (a->verdicts[i] == kFits && !restriction.Passes(node)) a->verdicts[i] = kNotAsked;
     }
   }
 }
@@ -369,8 +437,8 @@ void KubeCycle::VisitChunk(Attempt* a) {
   a->feasible.insert(a->feasible.end(), out, out + found);
 }
 
-// The nodes from `place` on, as far as single nodes decide: `count` of them, or up to the first
-// that nobody was asked about yet. Returns how many. Plain pointers: this is the innermost loop.
+// Visits the nodes from `place` on, as far as single nodes decide: `count` of them, or up to the
+// first without a known verdict. Returns their number. Plain pointers: this is the innermost loop.
 size_t KubeCycle::VisitKnown(Attempt* a, size_t place, size_t count) {
   const size_t before = a->feasible.size();
   const size_t room = a->to_find - before;
@@ -396,7 +464,7 @@ size_t KubeCycle::VisitKnown(Attempt* a, size_t place, size_t count) {
     if (visited == count) break;
     const NodeId node = nodes[place];
     const ReasonIndex verdict = known[node.value()];
-    if (verdict == kUnknown) break;
+    if (verdict == kNotAsked) break;
     if (verdict == kFits) {
       if (found < room) continue;
       a->stopped = true;
@@ -408,6 +476,100 @@ size_t KubeCycle::VisitKnown(Attempt* a, size_t place, size_t count) {
   }
   a->feasible.insert(a->feasible.end(), out, out + found);
   return visited;
+}
+
+// Whether the nodes can be searched by blocks: all of them, verdicts being remembered, if nothing
+// but filters has a say and nobody wants to know about single nodes. Decisions are the same.
+bool KubeCycle::GoesByBlocks(const Attempt& a) const {
+  return options_.use_cache && a.detail == nullptr && !a.has_subset && a.restrictions.empty() &&
+         a.to_find > 1 && nominator_->empty() && extenders_.empty();
+}
+
+// Those of the nodes that `filters` of Reach::kCluster accept, too.
+uint64_t KubeCycle::JudgeBlock(const Attempt& a, size_t block, uint64_t fits,
+                               uint64_t filters) const {
+  std::array<ReasonIndex, kBlock> verdicts;
+  SpreadBits(fits, verdicts.data());
+  const absl::Span<const NodeId> nodes = a.nodes.subspan(block * kBlock, kBlock);
+  for (; filters != 0; filters &= filters - 1) {
+    const auto f = static_cast<size_t>(std::countr_zero(filters));
+    a.profile->filters()[f].plugin->Filter(*a.pod, *cluster_, nodes,
+                                           absl::MakeSpan(verdicts.data(), nodes.size()));
+  }
+  return GatherBits(verdicts.data());
+}
+
+// Returns the number of nodes visited; 0 if no node is feasible: Search then finds out why. Else
+// `parts` is set; ListParts makes a list of them where one is needed.
+uint64_t KubeCycle::SearchBlocks(Attempt* a) {
+  VerdictCache& cache = a->state->cache;
+  VerdictCache::Column& column = *a->column;
+  uint64_t filters = cache.cluster_filters() & ~a->skipped_filters;
+  domain_blocks_.Begin();
+  for (uint64_t left = filters; left != 0; left &= left - 1) {
+    const auto f = static_cast<size_t>(std::countr_zero(left));
+    a->limits.clear();
+    const size_t before = domain_blocks_.limits();
+    const bool told = a->profile->filters()[f].plugin->ListLimits(&a->limits) &&
+                      std::all_of(a->limits.begin(), a->limits.end(),
+                                  [&](const DomainLimit& l) { return domain_blocks_.Add(l); });
+    if (told) {
+      filters &= ~(uint64_t{1} << f);
+    } else {
+      domain_blocks_.KeepFirst(before);
+    }
+  }
+  const size_t n = a->nodes.size();
+  a->parts.clear();
+  size_t found = 0;
+  size_t done = 0;
+  while (done < n) {
+    const size_t place = (start_ + done) % n;
+    const size_t block = place / kBlock;
+    const size_t first = place % kBlock;
+    const size_t count = std::min({kBlock - first, n - place, n - done});
+    const uint64_t wanted = ~uint64_t{0} >> (kBlock - count) << first;
+    if ((column.unknown[block] & wanted) != 0) {
+      a->chunk.clear();
+      for (uint64_t left = column.unknown[block] & wanted; left != 0; left &= left - 1) {
+        const auto at = static_cast<size_t>(std::countr_zero(left));
+        a->chunk.push_back(a->nodes[block * kBlock + at]);
+      }
+      cache.AskVerdicts(*a->pod, a->chunk, &column);
+    }
+    uint64_t fits = column.fits[block] & wanted & domain_blocks_.Passing(block);
+    if (filters != 0 && fits != 0) fits = JudgeBlock(*a, block, fits, filters);
+    const auto more = static_cast<size_t>(std::popcount(fits));
+    // One more than enough ends the search; the next one begins there.
+    const bool ends = found + more > a->to_find;
+    if (ends) {
+      uint64_t late = fits;
+      for (size_t i = found; i < a->to_find; ++i) late &= late - 1;
+      const int end = std::countr_zero(late);
+      fits &= (uint64_t{1} << end) - 1;
+      done += static_cast<size_t>(end) - first;
+      found = a->to_find;
+    } else {
+      done += count;
+      found += more;
+    }
+    if (fits != 0) a->parts.push_back({block, fits});
+    if (ends) break;
+  }
+  a->in_parts = found;
+  return found == 0 ? 0 : done;
+}
+
+void KubeCycle::ListParts(Attempt* a) {
+  if (!a->feasible.empty()) return;
+  a->feasible.resize(a->in_parts);
+  NodeId* out = a->feasible.data();
+  for (const Attempt::BlockPart& part : a->parts) {
+    const NodeId* const nodes = a->nodes.data() + part.block * kBlock;
+    for (uint64_t left = part.nodes; left != 0; left &= left - 1) {
+      *out++ = nodes[std::countr_zero(left)];
+    }
+  }
 }
 
 // The search goes on after enough nodes, until it meets one more that is feasible: the next attempt
@@ -432,7 +594,7 @@ void KubeCycle::Search(Attempt* a) {
       // Single changed nodes lie far apart; in a new column, all are unknown.
       for (size_t i = 0; i < count; ++i) {
         const NodeId node = a->nodes[place];
-        if (a->column->verdict[node.value()] != kUnknown) break;
+        if (a->column->verdict[node.value()] != kNotAsked) break;
         a->chunk.push_back(node);
         if (++place == n) place = 0;
       }
@@ -450,6 +612,26 @@ void KubeCycle::Search(Attempt* a) {
     VisitChunk(a);
     done += count;
   }
+}
+
+// The search with a filter that cannot be asked (Profile::unprepared_filters): a node either fails
+// earlier, or fails the attempt. False: it did the latter.
+bool KubeCycle::SearchUnprepared(Attempt* a) {
+  const AttemptFilters& filters = a->Filters(cluster_, nominator_);
+  const size_t n = a->nodes.size();
+  for (size_t i = 0; i < n; ++i) {
+    const NodeId node = a->nodes[(start_ + i) % n];
+    NodeStatus why;
+    const ReasonIndex reason = filters.Judge(node, &why);
+    if (reason == AttemptFilters::kFailed) {
+      a->result.outcome = AttemptResult::Outcome::kError;
+      a->result.message = why.reasons[0];
+      return false;
+    }
+    a->statuses.push_back(std::move(why));
+    a->rejected.push_back({node, reason, static_cast<uint32_t>(a->statuses.size())});
+  }
+  return true;
 }
 
 // A nominated node that failed, and was not visited again, keeps its status.
@@ -481,7 +663,7 @@ void KubeCycle::SetStatus(Attempt* a, ExtenderVerdict::Failure&& failure) {
     rejected.status = status;
     return;
   }
-  a->rejected.push_back({failure.node, kUnknown, status});
+  a->rejected.push_back({failure.node, kNotAsked, status});
 }
 
 // Narrows the feasible nodes, one extender after the other (upstream's findNodesThatPassExtenders).
@@ -554,11 +736,47 @@ void KubeCycle::AddExtenderScores(Attempt* a) {
 
 // --- Score ---
 
+// Prepares the score of one plugin by topology domain. False: it needs the feasible nodes.
+bool KubeCycle::ListDomains(Attempt* a, size_t pre_score) {
+  Attempt::DomainScores& out = a->domain_scores;
+  if (a->in_parts == 0 || out.plugin != nullptr || options_.ties != KubeCycleOptions::Ties::kFirst)
+    return false;
+  ScorePlugin* const plugin = a->profile->pre_scores()[pre_score];
+  const TopologyDomains* const topology = plugin->ScoredDomains(*a->pod, *cluster_);
+  if (topology == nullptr) return false;
+  out.words = domain_blocks_.WordsOf(*topology);
+  if (out.words.empty()) return false;
+  out.plugin = plugin;
+  out.places = a->state->scores_of_pre[pre_score];
+  out.per_block = topology->size();
+  out.nodes.clear();
+  out.domains.clear();
+  for (uint32_t domain = 0; domain < out.per_block; ++domain) {
+    for (const Attempt::BlockPart& part : a->parts) {
+      const uint64_t nodes = part.nodes & out.words[part.block * out.per_block + domain];
+      if (nodes == 0) continue;
+      const auto at = static_cast<size_t>(std::countr_zero(nodes));
+      out.nodes.push_back(a->nodes[part.block * kBlock + at]);
+      out.domains.push_back(domain);
+      break;
+    }
+  }
+  return true;
+}
+
 // False: a plugin failed.
 bool KubeCycle::RunPreScores(Attempt* a) {
   const std::vector<ScorePlugin*>& plugins = a->profile->pre_scores();
   for (size_t i = 0; i < plugins.size(); ++i) {
-    const StepResult step = plugins[i]->PreScore(*a->pod, *cluster_, a->feasible);
+    const std::vector<NodeId>* nodes = &a->feasible;
+    if (plugins[i]->PreScoreReadsNodes(*a->pod, *cluster_)) {
+      if (ListDomains(a, i)) {
+        nodes = &a->domain_scores.nodes;
+      } else {
+        ListParts(a);
+      }
+    }
+    const StepResult step = plugins[i]->PreScore(*a->pod, *cluster_, *nodes);
     if (step.code == StepCode::kSuccess) continue;
     if (step.code != StepCode::kSkip) {
       a->result.outcome = AttemptResult::Outcome::kError;
@@ -569,18 +787,117 @@ bool KubeCycle::RunPreScores(Attempt* a) {
     a->skipped_scores |= a->state->scores_of_pre[i];
     if (a->detail != nullptr) a->detail->skipped_scores.push_back(plugins[i]);
   }
+  const uint64_t unprepared = a->profile->unprepared_scores();
+  if (unprepared != 0) {
+    const ScorePlugin* const plugin =
+        a->profile->scores()[static_cast<size_t>(std::countr_zero(unprepared))].plugin;
+    a->result.outcome = AttemptResult::Outcome::kError;
+    a->result.message = absl::StrCat("running Score plugins: plugin \"", plugin->name(),
+                                     "\" failed with: ", plugin->WithoutPreScore());
+    return false;
+  }
+  return true;
+}
+
+// Prepares the column. Returns the plugins (bits by place in the profile) that normalise.
+uint64_t KubeCycle::ExpectScores(Attempt* a) const {
+  const std::vector<Profile::ScoreEntry>& entries = a->profile->scores();
+  uint64_t normalised = 0;
+  for (size_t p = 0; p < entries.size(); ++p) {
+    if (entries[p].plugin->normalize(*cluster_) != Normalize::kNone) normalised |= uint64_t{1} << p;
+  }
+  a->state->cache.ExpectScores(a->skipped_scores, normalised, a->column);
+  return normalised;
+}
+
+// The weighted scores of ListDomains' plugin.
+void KubeCycle::ScoreDomains(Attempt* a, uint64_t normalised) const {
+  Attempt::DomainScores& out = a->domain_scores;
+  out.sums.assign(out.nodes.size(), 0);
+  out.scores.resize(out.nodes.size());
+  const uint64_t asked = out.places & ~a->skipped_scores;
+  for (uint64_t left = asked; left != 0; left &= left - 1) {
+    const auto p = static_cast<size_t>(std::countr_zero(left));
+    out.plugin->Score(*a->pod, *cluster_, out.nodes, absl::MakeSpan(out.scores));
+    if ((normalised >> p & 1) != 0) {
+      out.plugin->NormalizeScore(out.nodes, absl::MakeSpan(out.scores));
+    }
+    const int64_t weight = a->profile->scores()[p].weight;
+    for (size_t i = 0; i < out.sums.size(); ++i) out.sums[i] += out.scores[i] * weight;
+  }
+}
+
+// Chooses where the remembered sums and scores by domain decide. False: the scores must be added,
+// node by node.
+bool KubeCycle::PickByBlocks(Attempt* a) const {
+  if (options_.ties != KubeCycleOptions::Ties::kFirst) return false;
+  VerdictCache& cache = a->state->cache;
+  VerdictCache::Column& column = *a->column;
+  const uint64_t normalised = ExpectScores(a);
+  a->asked.clear();
+  for (const Attempt::BlockPart& part : a->parts) {
+    const NodeId* const nodes = a->nodes.data() + part.block * kBlock;
+    for (uint64_t left = part.nodes & column.unscored[part.block]; left != 0; left &= left - 1) {
+      a->asked.push_back(nodes[std::countr_zero(left)]);
+    }
+  }
+  if (!a->asked.empty()) cache.AskScores(*a->pod, a->asked, &column);
+  // What is the same for all nodes decides nothing.
+  uint64_t left =
+      ~a->skipped_scores & ((normalised & column.mixed_scores) | ~cache.remembered_scores());
+  const std::vector<Profile::ScoreEntry>& entries = a->profile->scores();
+  left &= ~uint64_t{0} >> (64 - entries.size());
+  Attempt::DomainScores& by_domain = a->domain_scores;
+  if (by_domain.plugin != nullptr) left &= ~by_domain.places;
+  for (; left != 0; left &= left - 1) {
+    const auto p = static_cast<size_t>(std::countr_zero(left));
+    const bool remembered = (cache.remembered_scores() >> p & 1) != 0;
+    if (remembered || !entries[p].plugin->ScoresAlike(*a->pod, *cluster_)) return false;
+  }
+  VerdictCache::Column::Best best;
+  // Of the `members` among a part, all of which get `added` beside their sums. `of_block` is the
+  // best node of the block: none is better, and most parts contain it.
+  const auto consider = [&](const Attempt::BlockPart& part, uint64_t members, int64_t added,
+                            VerdictCache::Column::Best of_block) {
+    of_block.sum += added;
+    if (!IsBetter(of_block, best)) return;
+    if (members == column.fits[part.block]) {
+      best = of_block;
+      return;
+    }
+    const NodeId* const nodes = a->nodes.data() + part.block * kBlock;
+    for (uint64_t rest = members; rest != 0; rest &= rest - 1) {
+      const NodeId node = nodes[std::countr_zero(rest)];
+      const VerdictCache::Column::Best own = {column.sum[node.value()] + added, node};
+      if (IsBetter(own, best)) best = own;
+    }
+  };
+  if (by_domain.plugin == nullptr) {
+    for (const Attempt::BlockPart& part : a->parts) {
+      consider(part, part.nodes, 0, cache.BestOf(part.block, &column));
+    }
+  } else {
+    ScoreDomains(a, normalised);
+    const int64_t most = *std::max_element(by_domain.sums.begin(), by_domain.sums.end());
+    for (const Attempt::BlockPart& part : a->parts) {
+      const VerdictCache::Column::Best of_block = cache.BestOf(part.block, &column);
+      if (!IsBetter({of_block.sum + most, of_block.node}, best)) continue;
+      const uint64_t* const words = by_domain.words.data() + part.block * by_domain.per_block;
+      for (size_t i = 0; i < by_domain.sums.size(); ++i) {
+        const uint64_t members = part.nodes & words[by_domain.domains[i]];
+        if (members != 0) consider(part, members, by_domain.sums[i], of_block);
+      }
+    }
+  }
+  a->result.node = best.node;
   return true;
 }
 
 void KubeCycle::SumScores(Attempt* a) {
   const std::vector<Profile::ScoreEntry>& entries = a->profile->scores();
   const size_t n = a->feasible.size();
-  uint64_t normalised = 0;
-  for (size_t p = 0; p < entries.size(); ++p) {
-    if (entries[p].plugin->normalize(*cluster_) != Normalize::kNone) normalised |= uint64_t{1} << p;
-  }
+  const uint64_t normalised = ExpectScores(a);
   VerdictCache& cache = a->state->cache;
-  cache.ExpectScores(a->skipped_scores, normalised, a->column);
   // Plain pointers: these are innermost loops.
   a->totals.resize(n);
   a->scores.resize(n);
@@ -602,7 +919,7 @@ void KubeCycle::SumScores(Attempt* a) {
     for (const size_t i : a->asked_places) totals[i] = sums[nodes[i].value()];
   }
   const uint64_t remembered = cache.remembered_scores();
-  // What is the same for all nodes decides nothing.
+  // A score that is the same for all nodes decides nothing.
   const uint64_t left = ~a->skipped_scores & ((normalised & a->column->mixed_scores) | ~remembered);
   for (size_t p = 0; p < entries.size(); ++p) {
     if ((left >> p & 1) == 0) continue;
@@ -611,6 +928,7 @@ void KubeCycle::SumScores(Attempt* a) {
       for (size_t i = 0; i < n; ++i) scores[i] = raw[nodes[i].value()];
     } else {
       if (entries[p].plugin->ScoresAlike(*a->pod, *cluster_)) continue;
+      work_.nodes_scored += n;
       entries[p].plugin->Score(*a->pod, *cluster_, a->feasible, absl::MakeSpan(a->scores));
     }
     if ((normalised >> p & 1) != 0) {
@@ -706,6 +1024,7 @@ NodeId KubeCycle::PickBest(Attempt* a) {
 
 // False: a plugin failed.
 bool KubeCycle::PickNode(Attempt* a) {
+  if (a->in_parts == 1) ListParts(a);
   if (a->feasible.size() == 1) {
     a->result.node = a->feasible[0];
     if (a->detail != nullptr) a->detail->best = a->feasible;
@@ -713,6 +1032,15 @@ bool KubeCycle::PickNode(Attempt* a) {
     // As upstream: without scores, nothing is prepared.
     const bool scores = !a->profile->scores().empty();
     if ((scores || !extenders_.empty()) && !RunPreScores(a)) return false;
+    if (a->in_parts > 0 && PickByBlocks(a)) {
+      a->result.outcome = AttemptResult::Outcome::kFound;
+      return true;
+    }
+    ListParts(a);
+    // Prepared for some nodes so far.
+    if (ScorePlugin* const plugin = a->domain_scores.plugin; plugin != nullptr) {
+      plugin->PreScore(*a->pod, *cluster_, a->feasible);
+    }
     if (a->detail != nullptr) {
       ExplainScores(a);
     } else if (scores) {
@@ -734,7 +1062,7 @@ void KubeCycle::ExplainRestrictions(Attempt* a) {
   if (!a->restricts) return;
   std::vector<RejectedNode*> kept_out;
   for (RejectedNode& rejected : a->rejected) {
-    if (rejected.reason == kUnknown && rejected.status == 0) kept_out.push_back(&rejected);
+    if (rejected.reason == kNotAsked && rejected.status == 0) kept_out.push_back(&rejected);
   }
   std::sort(kept_out.begin(), kept_out.end(),
             [](const RejectedNode* x, const RejectedNode* y) { return x->node < y->node; });
@@ -763,12 +1091,12 @@ uint64_t KubeCycle::RejectorsOf(const Attempt& a) {
     if (a.pre_rejection->plugin != nullptr) add(a.pre_rejection->plugin);
     return rejectors;
   }
-  std::vector<bool> seen(size_t{kUnknown} + 1);
+  std::vector<bool> seen(size_t{kNotAsked} + 1);
   for (const RejectedNode& rejected : a.rejected) seen[rejected.reason] = true;
   // A nominated node that was visited again has another status now, but its first rejector stays.
   if (a.nominated_rejection.has_value()) seen[a.nominated_rejection->reason] = true;
   const std::vector<Profile::FilterEntry>& filters = a.profile->filters();
-  for (size_t reason = 1; reason < kUnknown; ++reason) {
+  for (size_t reason = 1; reason < kNotAsked; ++reason) {
     if (!seen[reason]) continue;
     const size_t f = a.state->cache.filter_of()[reason];
     DRASIM_CHECK_LT(f, filters.size());
@@ -778,14 +1106,14 @@ uint64_t KubeCycle::RejectorsOf(const Attempt& a) {
 }
 
 void KubeCycle::CountRejections(Attempt* a) const {
-  std::array<uint32_t, size_t{kUnknown} + 1> counts{};
+  std::array<uint32_t, size_t{kNotAsked} + 1> counts{};
   for (const RejectedNode& rejected : a->rejected) ++counts[rejected.reason];
   if (a->pre_rejection.has_value()) {
     counts[a->pre_reason] += static_cast<uint32_t>(cluster_->node_order().size());
   }
   // An extender that passes no node need not name those that it rejects.
   counts[a->state->by_extender] += a->rejected_by_extenders;
-  for (size_t reason = 1; reason < kUnknown; ++reason) {
+  for (size_t reason = 1; reason < kNotAsked; ++reason) {
     if (counts[reason] == 0) continue;
     a->result.rejected.emplace_back(static_cast<ReasonIndex>(reason), counts[reason]);
   }
@@ -793,7 +1121,7 @@ void KubeCycle::CountRejections(Attempt* a) const {
 
 NodeStatus KubeCycle::StatusOf(const Attempt& a, const RejectedNode& rejected) {
   if (rejected.status != 0) return a.statuses[rejected.status - size_t{1}];
-  if (rejected.reason == kUnknown) return {nullptr, StepCode::kUnresolvable, {}, rejected.node};
+  if (rejected.reason == kNotAsked) return {nullptr, StepCode::kUnresolvable, {}, rejected.node};
   return a.filters->StatusOf(rejected.node, rejected.reason);
 }
 
@@ -821,7 +1149,7 @@ void KubeCycle::RunPostFilters(Attempt* a) {
   result.keeps_nomination = true;
   const std::vector<PostFilterPlugin*>& plugins = a->profile->post_filters();
   if (!runs_post_filter_ || plugins.empty() || !a->pod->pod.valid()) return;
-  // Nobody reads why, and there is no nomination that could be lost.
+  // No reader wants the reasons, and there is no nomination that could be lost.
   if (jobs_ != nullptr && !a->wants_texts() && !nominator_->NodeOf(a->pod->pod).valid()) {
     const int32_t priority = cluster_->pod_priority(a->pod->pod);
     const auto may_help = [&](const PostFilterPlugin* plugin) {
@@ -865,7 +1193,7 @@ void KubeCycle::RunPostFilters(Attempt* a) {
   }
   result.message = absl::StrJoin(messages, ", ");
   if (a->detail == nullptr) return;
-  // What preemption would have done, although an earlier plugin ended the chain.
+  // Find out what preemption would have done, although an earlier plugin ended the chain.
   options.offsets = nullptr;
   options.extenders = {};
   for (; next < plugins.size() && !report.ran; ++next) {
@@ -938,6 +1266,7 @@ AttemptResult KubeCycle::Schedule(Profile* profile, const PodContext& pod, bool 
   Attempt* const a = attempt_.get();
   if (detail != nullptr) *detail = AttemptDetail();
   a->Begin(&StateOf(profile), pod, wants_message, detail);
+  ++work_.decisions;
   const size_t all = cluster_->node_order().size();
   if (all == 0) {
     if (wants_message) a->result.message = "no nodes available to schedule pods";
@@ -961,16 +1290,31 @@ AttemptResult KubeCycle::Schedule(Profile* profile, const PodContext& pod, bool 
   if (nominated && !extenders_.empty()) nominated = NominatedPassesExtenders(a);
   if (!nominated) {
     ListNodes(a);
-    Search(a);
+    const uint64_t asked = a->state->cache.nodes_filtered();
+    const bool failed = profile->unprepared_filters() != 0 && !SearchUnprepared(a);
+    uint64_t visited = 0;
+    if (profile->unprepared_filters() == 0 && GoesByBlocks(*a)) visited = SearchBlocks(a);
+    if (visited == 0) {
+      if (profile->unprepared_filters() == 0) Search(a);
+      visited = a->feasible.size() + a->rejected.size();
+    }
+    // The last nodes that were asked about may lie behind the end of the search.
+    work_.cache_hits += visited - std::min(visited, a->state->cache.nodes_filtered() - asked);
+    const size_t rejected = a->rejected.size();
     CountNominatedNode(a);
-    start_ = (start_ + a->feasible.size() + a->rejected.size()) % all;
+    visited += a->rejected.size() - rejected;
+    start_ = (start_ + visited) % all;
+    if (failed) {
+      if (detail != nullptr) detail->next_start = start_;
+      return std::move(a->result);
+    }
   }
   if (detail != nullptr) {
     detail->via_nominated_node = nominated;
     detail->next_start = start_;
   }
   if (!nominated && !extenders_.empty() && !PassesExtenders(a)) return std::move(a->result);
-  if (a->feasible.empty()) {
+  if (a->feasible.empty() && a->in_parts == 0) {
     Fail(a);
     return std::move(a->result);
   }
@@ -1023,6 +1367,15 @@ void KubeCycle::TellFeasible(Attempt* a) {
     }
     a->profile->restrictions()[i]->ListFeasible(*a->pod, ascending);
   }
+}
+
+WorkCounters KubeCycle::work() const {
+  WorkCounters work = work_;
+  for (const std::unique_ptr<ProfileState>& state : states_) {
+    work.nodes_filtered += state->cache.nodes_filtered();
+    work.nodes_scored += state->cache.nodes_scored();
+  }
+  return work;
 }
 
 void KubeCycle::set_progress(const Progress& progress) {

@@ -5,9 +5,9 @@
 // start until enough nodes were found, PreScore, Score, and the choice among the best; after a
 // failure PostFilter. Where upstream is random, options say how a node is chosen.
 //
-// Verdicts and raw scores of plugins of Reach::kNode are remembered per shape and node, and looked
-// at again when the node's epoch has changed; those of Reach::kCluster are asked in every attempt.
-// With the cache off, everything is asked anew, with equal decisions.
+// Verdicts and raw scores of plugins of Reach::kNode are remembered per shape and node, and
+// computed again when the node's epoch has changed; those of Reach::kCluster are asked in every
+// attempt. With the cache off, every plugin is asked in every attempt, with equal decisions.
 //
 // SchedulingCycle is the other search: over all nodes, with the best score of all. Both run the
 // plugins of a Profile.
@@ -30,11 +30,13 @@
 #include "policies/framework/profile.h"
 #include "sim/core/attempt_filters.h"
 #include "sim/core/attempt_result.h"
+#include "sim/core/domain_blocks.h"
 #include "sim/core/extender.h"
 #include "sim/core/job_control.h"
 #include "sim/core/kube_post_filter.h"
 #include "sim/core/nominator.h"
 #include "sim/core/verdict_cache.h"
+#include "sim/core/work_counters.h"
 
 namespace drasim {
 
@@ -57,7 +59,7 @@ struct KubeCycleOptions {
 // least 100. 0: 50 less one for every 125 nodes, but at least 5 (numFeasibleNodesToFind).
 size_t NodesToFind(int32_t percentage, size_t nodes);
 
-// What one attempt did, for explanations and comparisons. Node lists are in order of addition.
+// The course of one attempt, for explanations and comparisons. Node lists are in order of addition.
 struct AttemptDetail {
   using NodeStatus = drasim::NodeStatus;  // plugin null: by PreFilter node subsets, or not visited
   struct PluginScores {
@@ -94,7 +96,7 @@ struct AttemptDetail {
   std::vector<NodeId> best_candidates;
 };
 
-// What PreFilter says of a pod, for explanations that ask about all nodes.
+// PreFilter's result for a pod, for explanations that ask about all nodes.
 struct FilterSurvey {
   // Why the pod is not tried on any node, in upstream's words; empty: it is tried.
   std::string message;
@@ -127,8 +129,9 @@ class KubeCycle {
   // One attempt for a pending pod. The cluster is as before afterwards: trials are taken back. With
   // `detail` null, no texts of single nodes are made. `wants_message` false: the message stays
   // empty, unless a plugin fails (a simulation that counts summaries alone). Neither changes the
-  // decision. The profile must outlive the cycle. O(nodes visited), each at the cost of a look-up
-  // unless it changed or a plugin of Reach::kCluster has to be asked.
+  // decision. The profile must outlive the cycle. O(nodes visited / 64) where remembered answers
+  // and limits of topology domains decide, plus the nodes that changed; else O(nodes visited), each
+  // at the cost of a look-up unless a plugin of Reach::kCluster has to be asked.
   AttemptResult Schedule(Profile* profile, const PodContext& pod, bool wants_message,
                          AttemptDetail* detail);
 
@@ -147,7 +150,10 @@ class KubeCycle {
   // The index into node_order() at which the next search begins.
   size_t start() const { return start_; }
 
-  // What an attempt changes for later ones, to be taken back after a trial.
+  // The work so far, details and dry runs of a preemption apart; not saved. O(profiles).
+  WorkCounters work() const;
+
+  // The state that one attempt leaves to later ones, to be restored after a trial.
   struct Progress {
     size_t start;
     Random ties;
@@ -168,7 +174,15 @@ class KubeCycle {
   bool RunPreFilters(Attempt* a);
   bool TryNominatedNode(Attempt* a);
   void ListNodes(Attempt* a);
+  bool GoesByBlocks(const Attempt& a) const;
+  uint64_t SearchBlocks(Attempt* a);
+  uint64_t JudgeBlock(const Attempt& a, size_t block, uint64_t fits, uint64_t filters) const;
+  bool ListDomains(Attempt* a, size_t pre_score);
+  void ScoreDomains(Attempt* a, uint64_t normalised) const;
+  bool PickByBlocks(Attempt* a) const;
+  static void ListParts(Attempt* a);
   void Search(Attempt* a);
+  bool SearchUnprepared(Attempt* a);
   absl::Status RunExtenderFilters(Attempt* a);
   static void SetStatus(Attempt* a, ExtenderVerdict::Failure&& failure);
   bool NominatedPassesExtenders(Attempt* a);
@@ -181,6 +195,7 @@ class KubeCycle {
   static void TellFeasible(Attempt* a);
   bool PickNode(Attempt* a);
   bool RunPreScores(Attempt* a);
+  uint64_t ExpectScores(Attempt* a) const;
   void SumScores(Attempt* a);
   void ExplainScores(Attempt* a);
   NodeId PickBest(Attempt* a);
@@ -203,11 +218,14 @@ class KubeCycle {
   std::vector<Extender*> extenders_;
   bool extenders_narrow_ = false;  // some filter or score: one feasible node is not enough
 
+  DomainBlocks domain_blocks_;
+
   bool runs_post_filter_ = true;
   size_t start_ = 0;
   Random ties_;
   Random offsets_;
   std::vector<std::unique_ptr<ProfileState>> states_;
+  WorkCounters work_;  // without that of the caches
   std::unique_ptr<Attempt> attempt_;
 };
 

@@ -1,5 +1,5 @@
-// KubePostFilter: the ground of PostFilter plugins after an attempt of KubeCycle that found no
-// node.
+// KubePostFilter: the cluster on which PostFilter plugins try removals after an attempt of
+// KubeCycle that found no node.
 #ifndef DRASIM_SIM_CORE_KUBE_POST_FILTER_H_
 #define DRASIM_SIM_CORE_KUBE_POST_FILTER_H_
 
@@ -39,7 +39,7 @@ struct FailedSearch {
   absl::Span<const RejectedNode> rejected;
   absl::Span<const NodeStatus> statuses;
   bool all_resolvable = false;  // PreFilter rejected the pod, but evictions may help on every node
-  size_t pre_filters_run = 0;   // so many of the profile's PreFilter plugins
+  size_t pre_filters_run = 0;   // number of the profile's PreFilter plugins that ran
   bool wants_texts = false;
   PreemptionReport* report = nullptr;
 };

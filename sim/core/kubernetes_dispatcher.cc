@@ -372,7 +372,7 @@ void KubernetesDispatcher::Decide(const QueuedPod& pod) {
   decision.job = parts_.jobs->job_of(pod.pod);
   decision.due = now + parts_.decision_latency;
   const JobRow& row = parts_.jobs->row(decision.job);
-  // Nobody sees the choice before it is bound.
+  // The choice must not be visible before the pods are bound.
   parts_.cluster->BeginWhatIf();
   decision.failure = parts_.placer->Place(decision.job, now);
   for (uint32_t i = 0; i < row.pods && !decision.failure.has_value(); ++i) {

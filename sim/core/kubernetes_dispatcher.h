@@ -36,7 +36,7 @@ namespace drasim {
 
 class KubernetesDispatcher : public Dispatcher {
  public:
-  // Of a scheduler that shares the cluster with others (DispatchParts::room).
+  // Counts for a scheduler that shares the cluster with others (DispatchParts::room).
   struct Counts {
     uint64_t attempts = 0;   // that have ended
     uint64_t placed = 0;     // with a binding that the node admitted
@@ -88,7 +88,7 @@ class KubernetesDispatcher : public Dispatcher {
     QueuedPod pod;
     JobId job;
     SimTime due;
-    bool cancelled = false;    // the job has been deleted, or begun to wait anew
+    bool cancelled = false;    // the job has been removed: deleted, or sent back to waiting
     bool moved_since = false;  // a failure: an event that may help came since
     std::optional<Placer::Failure> failure;
     std::vector<NodeId> nodes;  // of the job's pods; without a failure

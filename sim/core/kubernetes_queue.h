@@ -238,7 +238,7 @@ class KubernetesQueue {
     uint32_t attempts = 0;
     uint32_t unschedulable_count = 0;
     uint32_t consecutive_errors = 0;
-    uint32_t bucket = kNone;  // where it was unschedulable last
+    uint32_t bucket = kNone;  // its last bucket among the unschedulable
     uint32_t index = 0;       // in the bucket's slots, while it is there
     Place place = Place::kInFlight;
   };

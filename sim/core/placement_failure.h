@@ -10,7 +10,7 @@ namespace drasim {
 struct PlacementFailure {
   PodId pod;           // the one that found no place
   PodId first_pod;     // of its job
-  SummaryId why;       // how many nodes rejected it for which reason
+  SummaryId why;       // the number of rejecting nodes by reason
   bool known = false;  // nothing has changed since the same attempt failed
   // The cycle's verdicts for the pod's shape are those of the attempt.
   bool nodes_looked_at = false;

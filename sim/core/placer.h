@@ -59,7 +59,7 @@ class Placer {
   Failure WithoutVerdict(PodId pod);
   // The last attempt of Place, with set_kube: of the pod that failed, if one did.
   const AttemptResult& kube_attempt() const { return kube_attempt_; }
-  // How often the last Place waited for extenders, with all its pods.
+  // Number of waits for extenders in the last Place, over all its pods.
   int64_t extender_waits() const { return extender_waits_; }
 
   // Whether Place would succeed, as far as drasim itself decides: extenders are not asked. Changes
@@ -70,9 +70,9 @@ class Placer {
   // nothing.
   std::optional<Failure> WhyNever(JobId job, SimTime now);
 
-  // What the scheduler says, as the cluster stands, of a job that waits or was given up:
-  // kube-scheduler's words, or how many nodes reject it for which reason. Empty: Place would
-  // succeed, or extenders have a say, who are not asked. Changes nothing but the table of
+  // The scheduler's message, as the cluster stands, about a job that waits or was given up:
+  // kube-scheduler's words, or the number of nodes by reason of rejection. Empty: Place would
+  // succeed, or extenders, who are not asked, have a say. Changes nothing but the table of
   // summaries.
   std::string MessageNow(JobId job, SimTime now);
 
@@ -137,7 +137,7 @@ class Placer {
     bool restricts;   // single pods
   };
   std::vector<PreFilterEntry> pre_filters_;
-  // Of the pod at hand: beside the profile's restrictions(), then that of PreFilter.
+  // Restrictions on the current pod: beside the profile's restrictions(), then that of PreFilter.
   std::vector<NodeRestriction> restrictions_;
   std::vector<NodeId> named_nodes_;  // by PreFilter of the attempt at hand
   std::vector<NodeId> feasible_;     // scratch

@@ -1,4 +1,4 @@
-// The ground of PostFilter plugins: a pod that found no node, and a cluster to try removals on.
+// The cluster on which PostFilter plugins try removals, for a pod that found no node.
 #ifndef DRASIM_SIM_CORE_POST_FILTER_H_
 #define DRASIM_SIM_CORE_POST_FILTER_H_
 

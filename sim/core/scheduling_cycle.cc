@@ -98,22 +98,20 @@ void SchedulingCycle::Refresh(const PodContext& pod, ShapeCache& cache) {
   for (size_t i = 0; i < stale_.size(); ++i) {
     verdicts_[i] = cluster_->node(stale_[i]).available ? kFits : kNotThere;
   }
-  plugin_verdicts_.resize(stale_.size());
+  plugin_verdicts_ = verdicts_;
   const auto& filters = profile_->filters();
   for (size_t f = 0; f < filters.size(); ++f) {
     const Profile::FilterEntry& filter = filters[f];
     if (IsSkipped(f)) continue;
-    if (filter.reason_base == 0) {
-      filter.plugin->Filter(pod, *cluster_, stale_, absl::MakeSpan(verdicts_));
-      continue;
-    }
-    plugin_verdicts_ = verdicts_;
     filter.plugin->Filter(pod, *cluster_, stale_, absl::MakeSpan(plugin_verdicts_));
+    // Mostly, a filter rejects none.
+    if (plugin_verdicts_ == verdicts_) continue;
     for (size_t i = 0; i < stale_.size(); ++i) {
       if (verdicts_[i] == kFits && plugin_verdicts_[i] != kFits) {
         verdicts_[i] = static_cast<ReasonIndex>(filter.reason_base + plugin_verdicts_[i]);
       }
     }
+    plugin_verdicts_ = verdicts_;
   }
   work_.nodes_filtered += stale_.size();
   work_.cache_hits += n - stale_.size();
@@ -398,7 +396,7 @@ VerdictSummaryTable::Row SchedulingCycle::Rejections(ShapeId shape) const {
   const ShapeCache& cache = shapes_[shape.value()];
   VerdictSummaryTable::Row row;
   row.nodes = static_cast<uint32_t>(cache.verdict.size()) - cache.per_reason[kNotThere];
-  for (size_t r = 1; r < kNotThere; ++r) {
+  for (size_t r = 1; r <= profile_->reasons().size(); ++r) {
     if (cache.per_reason[r] > 0)
       row.rejected.emplace_back(static_cast<uint8_t>(r), cache.per_reason[r]);
   }

@@ -21,18 +21,9 @@
 #include "model/record.h"
 #include "policies/framework/profile.h"
 #include "sim/core/score_tree.h"
+#include "sim/core/work_counters.h"
 
 namespace drasim {
-
-// Deterministic counts of work done; part of run.json.
-struct WorkCounters {
-  uint64_t decisions = 0;
-  uint64_t nodes_filtered = 0;
-  uint64_t nodes_scored = 0;         // Score calls' nodes, over all score plugins
-  uint64_t cache_hits = 0;           // nodes whose remembered verdict served a decision
-  uint64_t attempts_remembered = 0;  // attempts that failed as before without a look at any node
-  bool operator==(const WorkCounters&) const = default;
-};
 
 // The verdict of nodes that are not part of the cluster at present; no summary counts them.
 inline constexpr ReasonIndex kNotThere = 255;
@@ -50,9 +41,9 @@ class SchedulingCycle {
   SchedulingCycle(const Profile* profile, const ClusterState* cluster, std::vector<uint32_t> ranks,
                   bool use_cache);
 
-  // What PreFilter said in this attempt, in force until the next call. `skipped`: bit i stands for
-  // the profile's filters()[i]; only filters of Reach::kCluster heed it, because the verdicts of
-  // the others are kept from one attempt to the next. `named`, ascending and good as long: the
+  // Sets PreFilter's result for this attempt, in force until the next call. `skipped`: bit i stands
+  // for the profile's filters()[i]; only filters of Reach::kCluster heed it, because the verdicts
+  // of the others are kept from one attempt to the next. `named`, ascending and valid as long: the
   // nodes that the pod may use; null: all. Decide must be given them as a restriction.
   void BeginAttempt(uint64_t skipped, const std::vector<NodeId>* named);
   bool IsNamed(NodeId node) const {

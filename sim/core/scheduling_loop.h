@@ -1,4 +1,4 @@
-// Decides when the dispatcher attempts to schedule, and tells it what has happened.
+// SchedulingLoop: decides when the dispatcher attempts to schedule, and passes changes on to it.
 //
 // Attempts run as the last thing of an instant, or `attempt_latency` after something became ready.
 #ifndef DRASIM_SIM_CORE_SCHEDULING_LOOP_H_
@@ -39,7 +39,7 @@ class SchedulingLoop {
   void OnTimer();
   // Tells the dispatcher about a change of the cluster.
   void Notify(const ClusterChange& change);
-  // The attempt in progress waits for so long, beside attempt_latency: the next one begins
+  // The attempt in progress waits for `wait`, beside attempt_latency: the next one begins
   // afterwards. To be called before anything that the attempt decides is carried out.
   void Occupy(SimDuration wait) { free_at_ = run_->After(wait); }
   // The end of such a wait.

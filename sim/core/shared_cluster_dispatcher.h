@@ -1,9 +1,9 @@
-// Several kube-schedulers that share one cluster: each with a queue, profiles and a view of its
-// own.
+// SharedClusterDispatcher: several kube-schedulers that share one cluster, each with a queue,
+// profiles and a view of its own.
 //
 // A scheduler makes one attempt at a time. It decides on the cluster as it is when the attempt
-// begins, and its pod is bound when the decision latency is over. What other schedulers have bound
-// meanwhile is not in its view; if they have taken the room, the node turns the pod away
+// begins, and its pod is bound when the decision latency is over. Its view lacks the pods that
+// other schedulers have bound meanwhile; if they have taken the room, the node turns the pod away
 // (room_check.h), which is a conflict. At one instant attempts end before others begin, and those
 // of schedulers named earlier before those named later.
 #ifndef DRASIM_SIM_CORE_SHARED_CLUSTER_DISPATCHER_H_

@@ -1,6 +1,7 @@
 #include "sim/core/verdict_cache.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "model/check.h"
@@ -73,13 +74,45 @@ VerdictCache::Column& VerdictCache::Slot(ShapeId shape) {
 
 void VerdictCache::Forget(Column* column) {
   std::fill(column->verdict.begin(), column->verdict.end(), kUnknown);
+  std::fill(column->fits.begin(), column->fits.end(), 0);
+  // Places behind the last node are never asked about.
+  std::fill(column->unknown.begin(), column->unknown.end(), ~uint64_t{0});
   ForgetScores(column);
 }
 
 void VerdictCache::ForgetScores(Column* column) {
   std::fill(column->sum.begin(), column->sum.end(), kNoScore);
+  std::fill(column->unscored.begin(), column->unscored.end(), ~uint64_t{0});
+  std::fill(column->best.begin(), column->best.end(), Column::Best());
   column->mixed_scores = 0;
   column->known_scores = 0;
+}
+
+// The order changes when nodes come and leave.
+void VerdictCache::FollowOrder() {
+  if (order_ != 0 && nodes_version_ == cluster_->nodes_version()) return;
+  nodes_version_ = cluster_->nodes_version();
+  ++order_;
+  const absl::Span<const NodeId> nodes = cluster_->node_order();
+  place_of_.assign(cluster_->node_count(), kNoPlace);
+  for (size_t i = 0; i < nodes.size(); ++i) place_of_[nodes[i].value()] = static_cast<uint32_t>(i);
+}
+
+void VerdictCache::FillBlocks(Column* column) const {
+  const absl::Span<const NodeId> nodes = cluster_->node_order();
+  const size_t blocks = (nodes.size() + Column::kBlock - 1) / Column::kBlock;
+  column->fits.assign(blocks, 0);
+  column->unknown.assign(blocks, 0);
+  column->unscored.assign(blocks, 0);
+  column->best.assign(blocks, Column::Best());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const uint32_t node = nodes[i].value();
+    const uint64_t bit = uint64_t{1} << (i % Column::kBlock);
+    if (column->verdict[node] == kFits) column->fits[i / Column::kBlock] |= bit;
+    if (column->verdict[node] == kUnknown) column->unknown[i / Column::kBlock] |= bit;
+    if (column->sum[node] == kNoScore) column->unscored[i / Column::kBlock] |= bit;
+  }
+  column->order = order_;
 }
 
 VerdictCache::Column& VerdictCache::Find(const PodContext& pod, uint64_t skipped) {
@@ -89,19 +122,31 @@ VerdictCache::Column& VerdictCache::Find(const PodContext& pod, uint64_t skipped
     column.verdict.resize(cluster_->node_count(), kUnknown);
     column.sum.resize(cluster_->node_count(), kNoScore);
   }
+  FollowOrder();
+  skipped &= ~cluster_filters_;
   const uint64_t now = cluster_->change_count();
   if (!remembers_ || skipped != column.skipped_filters ||
       now - column.cursor > cluster_->change_window()) {
     Forget(&column);
   } else {
+    const bool has_blocks = column.order == order_;
     for (uint64_t k = column.cursor; k < now; ++k) {
       const uint32_t node = cluster_->changed_node(k).value();
       column.verdict[node] = kUnknown;
       column.sum[node] = kNoScore;
+      const size_t place = place_of_[node];
+      if (!has_blocks || place == kNoPlace) continue;
+      const size_t block = place / Column::kBlock;
+      const uint64_t bit = uint64_t{1} << (place % Column::kBlock);
+      column.fits[block] &= ~bit;
+      column.unknown[block] |= bit;
+      column.unscored[block] |= bit;
+      column.best[block].node = NodeId();
     }
   }
   column.skipped_filters = skipped;
   column.cursor = now;
+  if (remembers_ && column.order != order_) FillBlocks(&column);
   return column;
 }
 
@@ -111,6 +156,7 @@ void VerdictCache::AskVerdicts(const PodContext& pod, absl::Span<const NodeId> n
   for (const NodeId node : nodes) {
     if (column->verdict[node.value()] == kUnknown) nodes_.push_back(node);
   }
+  nodes_filtered_ += nodes_.size();
   verdicts_.assign(nodes_.size(), kFits);
   const std::vector<Profile::FilterEntry>& filters = profile_->filters();
   for (size_t f = 0; f < filters.size(); ++f) {
@@ -123,7 +169,16 @@ void VerdictCache::AskVerdicts(const PodContext& pod, absl::Span<const NodeId> n
       }
     }
   }
-  for (size_t i = 0; i < nodes_.size(); ++i) column->verdict[nodes_[i].value()] = verdicts_[i];
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    column->verdict[nodes_[i].value()] = verdicts_[i];
+    const size_t place = place_of_[nodes_[i].value()];
+    if (column->order != order_ || place == kNoPlace) continue;
+    const size_t block = place / Column::kBlock;
+    const uint64_t bit = uint64_t{1} << (place % Column::kBlock);
+    column->unknown[block] &= ~bit;
+    if (verdicts_[i] == kFits) column->fits[block] |= bit;
+    column->best[block].node = NodeId();
+  }
 }
 
 void VerdictCache::ExpectScores(uint64_t skipped, uint64_t normalised, Column* column) {
@@ -142,12 +197,19 @@ void VerdictCache::ExpectScores(uint64_t skipped, uint64_t normalised, Column* c
 
 void VerdictCache::AskScores(const PodContext& pod, absl::Span<const NodeId> nodes,
                              Column* column) {
-  for (const NodeId node : nodes) column->sum[node.value()] = 0;
+  for (const NodeId node : nodes) {
+    column->sum[node.value()] = 0;
+    const size_t place = place_of_[node.value()];
+    if (column->order != order_ || place == kNoPlace) continue;
+    column->unscored[place / Column::kBlock] &= ~(uint64_t{1} << (place % Column::kBlock));
+    column->best[place / Column::kBlock].node = NodeId();
+  }
   const std::vector<Profile::ScoreEntry>& entries = profile_->scores();
   const uint64_t asked = remembered_scores_ & ~column->skipped_scores;
   scores_.resize(nodes.size());
   for (size_t p = 0; p < entries.size(); ++p) {
     if ((asked >> p & 1) == 0) continue;
+    nodes_scored_ += nodes.size();
     entries[p].plugin->Score(pod, *cluster_, nodes, absl::MakeSpan(scores_));
     if ((column->normalised_scores >> p & 1) != 0) {
       for (size_t i = 0; i < nodes.size(); ++i) column->raw[p][nodes[i].value()] = scores_[i];
@@ -162,6 +224,19 @@ void VerdictCache::AskScores(const PodContext& pod, absl::Span<const NodeId> nod
       }
     }
   }
+}
+
+const VerdictCache::Column::Best& VerdictCache::BestOf(size_t block, Column* column) const {
+  Column::Best& best = column->best[block];
+  if (best.node.valid()) return best;
+  const NodeId* const nodes = cluster_->node_order().data() + block * Column::kBlock;
+  best.sum = kNoScore;
+  for (uint64_t left = column->fits[block]; left != 0; left &= left - 1) {
+    const NodeId node = nodes[std::countr_zero(left)];
+    const int64_t sum = column->sum[node.value()];
+    if (sum > best.sum || (sum == best.sum && node < best.node)) best = {sum, node};
+  }
+  return best;
 }
 
 }  // namespace drasim

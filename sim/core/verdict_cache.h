@@ -1,8 +1,8 @@
-// VerdictCache: what plugins of Reach::kNode say about nodes, remembered for a profile.
+// VerdictCache: remembers the verdicts and scores of a profile's plugins of Reach::kNode.
 //
 // A column holds, for all pods that differ only in what such plugins do not see (topology,
-// identity, volumes), each node's verdict and raw scores. An entry is forgotten when its node
-// changes, and asked for anew when a search comes to the node. Columns are few even where every pod
+// identity, volumes), each node's verdict and raw scores. An entry is dropped when its node
+// changes, and computed again when a search comes to the node. Columns are few even where every pod
 // has labels of its own, and bounded: the least recently used one goes first.
 #ifndef DRASIM_SIM_CORE_VERDICT_CACHE_H_
 #define DRASIM_SIM_CORE_VERDICT_CACHE_H_
@@ -40,6 +40,20 @@ class VerdictCache {
     uint64_t known_scores = 0;       // plugins of `raw` that have been asked
     std::vector<int64_t> first_raw;  // by score plugin: the first answer
 
+    // Copies of the above for searches by blocks of 64 places in ClusterState::node_order(); bit i
+    // of a word is place i of the block. Only a cache that remembers has them. They change together
+    // with the entries by node, and are rebuilt when ClusterState::nodes_version() has changed.
+    static constexpr size_t kBlock = 64;
+    struct Best {
+      int64_t sum = kNoScore;
+      NodeId node;
+    };
+    std::vector<uint64_t> fits;      // verdict is kFits
+    std::vector<uint64_t> unknown;   // verdict is kUnknown
+    std::vector<uint64_t> unscored;  // sum is kNoScore
+    std::vector<Best> best;          // BestOf's answers; stale where the node is invalid
+    uint64_t order = 0;              // number of the node order that the blocks follow
+
     uint64_t cursor = 0;  // change_count() up to which it is fresh
     uint64_t used = 0;    // number of the attempt that used it last
     uint64_t skipped_filters = 0;
@@ -64,6 +78,11 @@ class VerdictCache {
   // Asks for the scores of nodes that fit.
   void AskScores(const PodContext& pod, absl::Span<const NodeId> nodes, Column* column);
 
+  // The highest sum among the nodes of a block that fit, and the first node, in order of addition,
+  // that has it. Nodes without scores come last. REQUIRES: some node of the block fits. O(1) unless
+  // one changed.
+  const Column::Best& BestOf(size_t block, Column* column) const;
+
   // Score plugins (bits by place in the profile) that are remembered.
   uint64_t remembered_scores() const { return remembered_scores_; }
   // Filters that are not.
@@ -72,11 +91,16 @@ class VerdictCache {
   const uint8_t* filter_of() const { return filter_of_.data(); }
 
   size_t columns() const { return live_.size(); }
+  // Nodes that filters were asked about, and nodes that score plugins were, once for each.
+  uint64_t nodes_filtered() const { return nodes_filtered_; }
+  uint64_t nodes_scored() const { return nodes_scored_; }
 
  private:
   Column& Slot(ShapeId shape);
   static void Forget(Column* column);
   static void ForgetScores(Column* column);
+  void FollowOrder();
+  void FillBlocks(Column* column) const;
   void DropOldest();
   size_t ColumnBytes() const;
 
@@ -93,6 +117,14 @@ class VerdictCache {
   std::vector<std::unique_ptr<Column>> slots_;  // by local shape
   std::vector<ShapeId> live_;                   // local shapes with a column
   uint64_t attempts_ = 0;
+  uint64_t nodes_filtered_ = 0;
+  uint64_t nodes_scored_ = 0;
+
+  // Places in the node order.
+  static constexpr uint32_t kNoPlace = ~uint32_t{0};
+  std::vector<uint32_t> place_of_;  // by node
+  uint64_t order_ = 0;              // counts the orders seen
+  uint64_t nodes_version_ = 0;      // of the last one
 
   // Scratch.
   std::vector<NodeId> nodes_;

@@ -1,7 +1,7 @@
 // ClaimJournal: reports the changes of ResourceClaims to the sinks of a run (model/claim_change.h).
 //
-// It compares every state that the API server commits with the one before. What the server does not
-// know, the components tell it: words of drivers, and the plugins' work on nodes.
+// It compares every state that the API server commits with the one before. The components tell it
+// what the server does not know: words of drivers, and the plugins' work on nodes.
 #ifndef DRASIM_SIM_DRA_CLAIM_JOURNAL_H_
 #define DRASIM_SIM_DRA_CLAIM_JOURNAL_H_
 

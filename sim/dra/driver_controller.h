@@ -201,7 +201,7 @@ class DriverController : public Actor {
   Move ProbeNodes(Sync& sync);
   Move Choose(Sync& sync);
   Move Report(Sync& sync);
-  // What the journal hears: a refused node of an answer, and a failed sync.
+  // The journal records the refused nodes of answers, and failed syncs.
   bool TellsJournal() const { return options_.journal != nullptr && options_.journal->active(); }
   void TellRefusal(const Pending& pending) const;
   void TellFailure(const Sync& sync) const;

@@ -335,8 +335,8 @@ void SchedulerActor::OnReply(uint64_t token, const ApiReply& reply) {
   } else {
     status = rules_->Resume(&attempt.cycle, reply);
   }
-  // The reservations of a step in progress are released after the start was cancelled. The claims
-  // of a pod bound in vain are released with its deletion.
+  // The reservations of a step in progress are released after the start was cancelled. If the pod
+  // was bound although its start was cancelled, its claims are released with its deletion.
   if (status.code != Code::kWaiting && attempt.undoes && !undoing && !in_vain &&
       !gangs_.Keeps(attempt.pod)) {
     status = rules_->Unreserve(&attempt.cycle, node);

@@ -101,7 +101,7 @@ class SchedulerActor : public PreEnqueuePlugin,
     bool waits = false;       // for a reply
     bool done = false;        // reply received: `cycle.result` is the step's result
     bool blocks = false;      // the scheduling thread
-    bool abandoned = false;   // nobody awaits the result
+    bool abandoned = false;   // its result is not awaited
     bool binding = false;     // the reply is to POST pods/binding
     bool sent_again = false;  // that call was repeated, after a restart
     bool lost = false;        // forgotten in a restart

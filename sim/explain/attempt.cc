@@ -68,21 +68,25 @@ std::string AttemptExplanation::key() const {
 }
 
 AttemptExplainer::AttemptExplainer(const ClusterState* cluster, const JobTable* jobs,
-                                   const VerdictSummaryTable* summaries, const Profile* profile,
+                                   const VerdictSummaryTable* summaries, Profiles profiles,
                                    ClaimHooks hooks)
     : cluster_(cluster),
       jobs_(jobs),
       summaries_(summaries),
-      profile_(profile),
-      surveyor_(cluster, jobs, profile),
+      surveyor_(cluster, jobs, std::move(profiles)),
       hooks_(std::move(hooks)) {}
 
-const Profile::FilterEntry* AttemptExplainer::FilterOf(ReasonIndex reason) const {
+const Profile::FilterEntry* AttemptExplainer::FilterOf(PodId pod, ReasonIndex reason) const {
   if (!IsFilterKind(surveyor_.KindOf(reason))) return nullptr;
-  const std::vector<Profile::FilterEntry>& filters = profile_->filters();
-  const auto filter = std::find_if(filters.begin(), filters.end(),
-                                   [reason](const auto& entry) { return entry.gives(reason); });
-  return filter == filters.end() ? nullptr : &*filter;
+  const Profiles& profiles = surveyor_.profiles();
+  const size_t profile = surveyor_.ProfileOf(pod);
+  for (const Profile::FilterEntry& filter : profiles.at(profile).filters()) {
+    for (ReasonIndex local = 1; local <= filter.reason_count; ++local) {
+      const auto own = static_cast<ReasonIndex>(filter.reason_base + local);
+      if (profiles.CommonReason(profile, own) == reason) return &filter;
+    }
+  }
+  return nullptr;
 }
 
 std::vector<std::string> AttemptExplainer::ClaimsOf(PodId pod) const {
@@ -135,14 +139,14 @@ std::optional<uint32_t> AttemptExplainer::RoomFor(JobId job) const {
 
 // Nodes that would take the pod, were it not for those of its job that were placed before it, or,
 // under kube-scheduler, for pods on other nodes or pods that are nominated to the node.
-void AttemptExplainer::AddOwnPods(const VerdictSummaryTable::Row& row,
+void AttemptExplainer::AddOwnPods(PodId pod, const VerdictSummaryTable::Row& row,
                                   const NodeSurveyor::Survey& survey,
                                   AttemptExplanation* out) const {
   int64_t own = 0;
   bool differs = false;
   std::vector<Rejection> added;
   for (const auto& [index, nodes] : row.rejected) {
-    const Profile::FilterEntry* const filter = FilterOf(index);
+    const Profile::FilterEntry* const filter = FilterOf(pod, index);
     if (filter == nullptr) continue;
     int64_t found = 0;
     for (const Rejection& r : out->rejections) found += r.reason_index == index ? r.nodes : 0;
@@ -151,7 +155,7 @@ void AttemptExplainer::AddOwnPods(const VerdictSummaryTable::Row& row,
     if (nodes <= found) continue;
     Rejection r;
     r.plugin = std::string(filter->plugin->name());
-    r.reason = profile_->reasons()[index - size_t{1}];
+    r.reason = surveyor_.profiles().reasons()[index - size_t{1}];
     r.reason_index = index;
     r.nodes = static_cast<uint32_t>(nodes - found);
     if (out->pods == 1) {
@@ -170,7 +174,7 @@ void AttemptExplainer::AddOwnPods(const VerdictSummaryTable::Row& row,
     }
     added.push_back(std::move(r));
   }
-  // Where the pods of a gang differ, one that was placed may have made another reason the first.
+  // If the pods of a gang differ, one that was placed may have made another reason the first.
   out->agrees = out->pods == 1 ? !differs : own == static_cast<int64_t>(survey.fitting.size());
   out->rejections.insert(out->rejections.end(), added.begin(), added.end());
 }
@@ -190,7 +194,7 @@ void AttemptExplainer::AddSteps(PodId pod, const VerdictSummaryTable::Row& row,
     out->rejections.push_back(std::move(r));
   };
   for (const auto& [index, nodes] : row.rejected) {
-    if (FilterOf(index) == nullptr) add(index, nodes);
+    if (FilterOf(pod, index) == nullptr) add(index, nodes);
   }
   if (out->rejections.empty() && row.nodes > 0) add(kFits, 0);
 }
@@ -213,15 +217,16 @@ AttemptExplanation AttemptExplainer::OfFailure(PodId pod, SummaryId why, SimTime
   uint64_t by_filters = 0;
   uint64_t by_others = 0;
   for (const auto& [index, nodes] : row.rejected) {
-    (FilterOf(index) != nullptr ? by_filters : by_others) += nodes;
+    (FilterOf(pod, index) != nullptr ? by_filters : by_others) += nodes;
   }
   out.by_step = by_filters == 0 && by_others != row.nodes;
   if (by_filters > 0 && by_filters + by_others == row.nodes) {
     if (out.pods > 1 && !brief) out.room_for = RoomFor(jobs_->job_of(pod));
     NodeSurveyor::Survey survey = surveyor_.Look(pod, now);
     TakeGroups(pod, now, brief, &survey, &out);
-    // Those that only other plugins kept out fit by filters.
-    if (by_others == 0) AddOwnPods(row, survey, &out);
+    // Nodes that only other plugins rejected pass all filters, and would be counted here by
+    // mistake.
+    if (by_others == 0) AddOwnPods(pod, row, survey, &out);
   }
   AddSteps(pod, row, &out);
   return out;

@@ -7,7 +7,7 @@
 // and when it will be free. Nothing here changes the run.
 //
 //   const AttemptExplainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(),
-//                                    &sim.profile(), ClaimHooksOf(sim));
+//                                    sim.profiles(), ClaimHooksOf(sim));
 //   // In a sink, at a record of the kind kAttemptFailed:
 //   const AttemptExplanation why =
 //       explainer.OfFailure(record.pod, SummaryId(record.detail), record.time);
@@ -71,9 +71,9 @@ struct AttemptExplanation {
 
 class AttemptExplainer {
  public:
-  // All must outlive it. `profile`: the run's.
+  // All must outlive it. `profiles`: the run's.
   AttemptExplainer(const ClusterState* cluster, const JobTable* jobs,
-                   const VerdictSummaryTable* summaries, const Profile* profile, ClaimHooks hooks);
+                   const VerdictSummaryTable* summaries, Profiles profiles, ClaimHooks hooks);
 
   // Explains an attempt that failed just now. `pod` and `why` are those of its record. REQUIRES:
   // nothing has changed since. `brief`: without `near`, which costs most. O(nodes x filters +
@@ -103,18 +103,17 @@ class AttemptExplainer {
   AttemptExplanation Begin(PodId pod, SimTime now) const;
   void TakeGroups(PodId pod, SimTime now, bool brief, NodeSurveyor::Survey* survey,
                   AttemptExplanation* out) const;
-  void AddOwnPods(const VerdictSummaryTable::Row& row, const NodeSurveyor::Survey& survey,
-                  AttemptExplanation* out) const;
+  void AddOwnPods(PodId pod, const VerdictSummaryTable::Row& row,
+                  const NodeSurveyor::Survey& survey, AttemptExplanation* out) const;
   void AddSteps(PodId pod, const VerdictSummaryTable::Row& row, AttemptExplanation* out) const;
   std::optional<uint32_t> RoomFor(JobId job) const;
-  // The filter that gives the reason; null if it comes from another extension point, or from what
-  // only one policy or the pod's claims decide.
-  const Profile::FilterEntry* FilterOf(ReasonIndex reason) const;
+  // The filter of the pod's profile that gives the reason; null if it comes from another extension
+  // point, or from what only one policy or the pod's claims decide.
+  const Profile::FilterEntry* FilterOf(PodId pod, ReasonIndex reason) const;
 
   const ClusterState* cluster_;
   const JobTable* jobs_;
   const VerdictSummaryTable* summaries_;
-  const Profile* profile_;
   NodeSurveyor surveyor_;
   ClaimHooks hooks_;
 };

@@ -344,7 +344,7 @@ class ClusterExplainer {
                                           remedy.node->name(), " takes it")});
     }
     std::set<std::string> said;
-    std::set<std::string> held;  // what some node would have enough of if its pods ended
+    std::set<std::string> held;  // resources that a node would have if its pods ended
     bool pinned = false;
     for (const VerdictGroup& group : groups_) {
       if (group.shown.plugin == kClaimPlugin) {

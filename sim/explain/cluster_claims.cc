@@ -234,7 +234,7 @@ std::optional<DumpRejection> DumpClaims::Check(const DumpNode& node) const {
   return rejection;
 }
 
-// --- Whose turn it is ---
+// --- The component that has to act next ---
 
 AwaitedAct DumpClaims::AwaitDriver(const Claim& claim, absl::string_view what) const {
   return {DriverOf(claim), absl::StrCat("to ", what)};
@@ -441,7 +441,7 @@ void DumpClaims::AwaitSelection(bool selectable, std::vector<AwaitedAct>* acts) 
   }
 }
 
-// --- Who holds what ---
+// --- Holders ---
 
 std::vector<HolderList> DumpClaims::Consumers() const {
   std::vector<HolderList> lists;

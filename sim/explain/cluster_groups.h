@@ -1,5 +1,5 @@
 // From verdicts on single nodes to an answer: groups of nodes, kube-scheduler's message, and the
-// holders of what is lacked.
+// holders of the lacking resources.
 #ifndef DRASIM_SIM_EXPLAIN_CLUSTER_GROUPS_H_
 #define DRASIM_SIM_EXPLAIN_CLUSTER_GROUPS_H_
 

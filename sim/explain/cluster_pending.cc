@@ -23,7 +23,7 @@ std::vector<std::string> WaitsOf(const ClusterExplanation& explanation) {
   return waits;
 }
 
-// What pods of a group have in common. Which nodes take a pod does not matter.
+// The answer that pods of a group share. Which nodes take a pod does not matter.
 std::string AnswerOf(const ClusterExplanation& explanation) {
   if (!explanation.message.empty()) {
     return absl::StrCat(explanation.verdict, "\n", explanation.message);
@@ -36,7 +36,7 @@ bool IsSpecial(const DumpPod& pod) {
   return !pod.spec().resource_claims().empty() || !pod.status().nominated_node_name().empty();
 }
 
-// What the answer about a pod that is not special follows from.
+// The facts that determine the answer about a pod that is not special.
 std::string GistOf(const DumpPod& pod, ClusterRules* rules) {
   if (!pod.spec().scheduling_gates().empty()) {
     std::string gist = "gates";

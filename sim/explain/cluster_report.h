@@ -55,7 +55,7 @@ struct HolderList {
 struct ClusterExplanation {
   std::string pod;
   std::string phase;
-  std::string node;     // where it is bound; empty: nowhere
+  std::string node;     // its node if it is bound; else empty
   std::string verdict;  // a word: see cluster.cc and cluster_scheduled.h
   std::string summary;  // behind "POD (PHASE)": "no node takes it"
   std::string message;  // kube-scheduler's: "0/5 nodes are available: ..."; may be empty

@@ -96,7 +96,7 @@ std::vector<std::string> UnmetOf(const PodConstraints& constraints, const NodeSp
   return unmet;
 }
 
-// In thousandths of what is wanted, about.
+// The lack in thousandths of the request, about.
 int64_t DistanceOf(const LackedResource& lacked) {
   const int64_t unit = std::max<int64_t>(1, lacked.wanted / 1000);
   return (lacked.wanted - std::max<int64_t>(0, lacked.free)) / unit;

@@ -1,6 +1,6 @@
-// What kube-scheduler's Filter plugins say of the nodes of a dump, for one pod: the simulator's own
-// plugins are asked (KubeWorld), all of them about every node, and their verdicts are put into
-// facts for people: by how much, who is in the way, what would help.
+// ClusterRules: verdicts of kube-scheduler's Filter plugins on the nodes of a dump, for one pod.
+// The simulator's own plugins are asked (KubeWorld), all of them about every node, and their
+// verdicts are put into facts for people: by how much, who is in the way, what would help.
 #ifndef DRASIM_SIM_EXPLAIN_CLUSTER_VERDICTS_H_
 #define DRASIM_SIM_EXPLAIN_CLUSTER_VERDICTS_H_
 

@@ -54,6 +54,7 @@ absl::StatusOr<Attempt> FindAttempt(const DecisionRequest& request, LedgerReader
     }
     const SimTime time = counts_records ? SimTime(static_cast<int64_t>(number)) : record.time;
     if (request.at.has_value() && time > *request.at) break;
+    if (request.last_record > 0 && number > request.last_record) break;
     if (record.kind == RecordKind::kPodArrived && !found.pod.valid() &&
         cluster.pod_name(record.pod) == request.pod) {
       found.pod = record.pod;
@@ -126,11 +127,13 @@ class DecisionSink : public RecordSink {
     out_.record = attempt_->record;
     out_.pod = request_->pod;
     out_.placed = record.kind != RecordKind::kAttemptFailed;
-    const std::vector<Profile::ScoreEntry>& entries = sim_->profile().scores();
+    Profiles profiles = sim_->profiles();
+    const size_t profile = profiles.IndexOf(cluster.pod_shape_id(record.pod)).value_or(0);
+    const std::vector<Profile::ScoreEntry>& entries = profiles.at(profile).scores();
     for (const Profile::ScoreEntry& entry : entries) {
       out_.plugins.push_back(WeightText(entry, entries.size() == 1));
     }
-    const AttemptExplainer explainer(&cluster, &sim_->jobs(), &sim_->summaries(), &sim_->profile(),
+    const AttemptExplainer explainer(&cluster, &sim_->jobs(), &sim_->summaries(), profiles,
                                      ClaimHooksOf(*sim_));
     out_.claims = explainer.ClaimsOf(record.pod);
     if (out_.placed) {

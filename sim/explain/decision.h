@@ -29,6 +29,7 @@ struct DecisionRequest {
   std::string pod;   // its name; of several the first
   // The last attempt up to then is explained; absent: the last one of all.
   std::optional<SimTime> at;
+  uint64_t last_record = 0;  // nor an attempt after the record of that number, from 1; 0: any
   const std::atomic<bool>* stop = nullptr;            // set by another thread to cancel
   std::function<void(double)> on_progress = nullptr;  // the finished share, 0..1
 };

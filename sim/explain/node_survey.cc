@@ -88,12 +88,15 @@ std::string Rejection::key() const {
                       static_cast<int>(kind), "|", state);
 }
 
-NodeSurveyor::NodeSurveyor(const ClusterState* cluster, const JobTable* jobs,
-                           const Profile* profile)
-    : cluster_(cluster), jobs_(jobs), profile_(profile) {}
+NodeSurveyor::NodeSurveyor(const ClusterState* cluster, const JobTable* jobs, Profiles profiles)
+    : cluster_(cluster), jobs_(jobs), profiles_(std::move(profiles)) {}
+
+size_t NodeSurveyor::ProfileOf(PodId pod) const {
+  return profiles_.IndexOf(cluster_->pod_shape_id(pod)).value_or(0);
+}
 
 ReasonKind NodeSurveyor::KindOf(ReasonIndex reason) const {
-  const std::vector<ReasonKind>& kinds = profile_->reason_kinds();
+  const std::vector<ReasonKind>& kinds = profiles_.reason_kinds();
   return reason == kFits || reason > kinds.size() ? ReasonKind::kOther : kinds[reason - size_t{1}];
 }
 
@@ -181,7 +184,7 @@ NodeSurveyor::Group* NodeSurveyor::FindGroup(const Profile::FilterEntry& filter,
   }
   Group& group = survey->groups.emplace_back();
   group.rejection.plugin = std::string(filter.plugin->name());
-  group.rejection.reason = profile_->reasons()[reason - size_t{1}];
+  group.rejection.reason = profiles_.reasons()[reason - size_t{1}];
   group.rejection.reason_index = reason;
   group.rejection.object = object;
   return &group;
@@ -238,9 +241,13 @@ NodeSurveyor::Survey NodeSurveyor::Look(PodId pod, SimTime now) const {
   survey.available = static_cast<uint32_t>(survey.fitting.size());
   const PodContext context = {cluster_->pod_shape_id(pod), &cluster_->pod_shape(pod), pod, now};
   std::vector<ReasonIndex> verdicts;
-  for (const Profile::FilterEntry& filter : profile_->filters()) {
+  const size_t profile = ProfileOf(pod);
+  const auto common = [&](const Profile::FilterEntry& filter, ReasonIndex local) {
+    return profiles_.CommonReason(profile, static_cast<ReasonIndex>(filter.reason_base + local));
+  };
+  for (const Profile::FilterEntry& filter : profiles_.at(profile).filters()) {
     // Reasons of other kinds come from the counts of the attempt (AddSteps).
-    if (!IsFilterKind(KindOf(static_cast<ReasonIndex>(filter.reason_base + 1)))) continue;
+    if (filter.reason_count == 0 || !IsFilterKind(KindOf(common(filter, 1)))) continue;
     // Such a verdict is known within its attempt only.
     if (filter.plugin->filter_reach() != Reach::kNode) continue;
     verdicts.assign(survey.fitting.size(), kFits);
@@ -250,8 +257,7 @@ NodeSurveyor::Survey NodeSurveyor::Look(PodId pod, SimTime now) const {
       if (verdicts[i] == kFits) {
         left.push_back(survey.fitting[i]);
       } else {
-        AddNode(pod, filter, static_cast<ReasonIndex>(filter.reason_base + verdicts[i]),
-                survey.fitting[i], &survey);
+        AddNode(pod, filter, common(filter, verdicts[i]), survey.fitting[i], &survey);
       }
     }
     survey.fitting = std::move(left);

@@ -1,5 +1,5 @@
-// The verdicts of a profile's filters on every node, in groups by reason and by what is lacking:
-// the first half of the explanation of a failed attempt.
+// The verdicts of a profile's filters on every node, in groups by reason and by shortfall: the
+// first half of the explanation of a failed attempt.
 #ifndef DRASIM_SIM_EXPLAIN_NODE_SURVEY_H_
 #define DRASIM_SIM_EXPLAIN_NODE_SURVEY_H_
 
@@ -18,13 +18,14 @@
 #include "model/time.h"
 #include "policies/framework/plugin.h"
 #include "policies/framework/profile.h"
+#include "sim/core/profiles.h"
 #include "sim/explain/node_room.h"
 
 namespace drasim {
 
 struct Holder {
   std::string pod;
-  int64_t amount = 0;           // of what is lacking
+  int64_t amount = 0;           // of the lacking resource
   std::string devices;          // which GPUs, or parts of them; empty where that says nothing
   std::optional<SimTime> ends;  // absent: not known
   absl::string_view state;      // of its job: "running", "starting"
@@ -52,8 +53,8 @@ struct Rejection {
   std::string plugin;                // "NodeResourcesFit"
   std::string reason;                // "Insufficient cpu"
   ReasonIndex reason_index = kFits;  // of the run's profile; kFits: none of its reasons
-  std::string object;  // what is lacking or in the way: "cpu", "taint gpu=yes:NoSchedule"
-  std::string state;   // kState: what is wrong with it
+  std::string object;                // the lack or obstacle: "cpu", "taint gpu=yes:NoSchedule"
+  std::string state;                 // kState: the problem
   uint32_t nodes = 0;
   std::vector<std::string> examples;  // the closest to fitting first; kExamplesShown at most
 
@@ -88,7 +89,7 @@ class NodeSurveyor {
   // One rejection in the making.
   struct Group {
     Rejection rejection;
-    std::vector<std::pair<int64_t, NodeId>> members;  // how far from fitting, node
+    std::vector<std::pair<int64_t, NodeId>> members;  // distance from fitting, node
     std::vector<std::string> found;                   // distinct values that nodes have instead
   };
   struct Survey {
@@ -97,10 +98,13 @@ class NodeSurveyor {
     uint32_t available = 0;
   };
 
-  // All must outlive it. `profile`: the run's.
-  NodeSurveyor(const ClusterState* cluster, const JobTable* jobs, const Profile* profile);
+  // All must outlive it. `profiles`: the run's, whose numbers of reasons are used throughout.
+  NodeSurveyor(const ClusterState* cluster, const JobTable* jobs, Profiles profiles);
 
-  // The kind of one of the profile's reasons; kOther for kFits and for indices beyond them.
+  const Profiles& profiles() const { return profiles_; }
+  // The place of the pod's profile; the first for a pod that has none.
+  size_t ProfileOf(PodId pod) const;
+  // The kind of one of the profiles' reasons; kOther for kFits and for indices beyond them.
   ReasonKind KindOf(ReasonIndex reason) const;
 
   // O(nodes x filters).
@@ -123,7 +127,7 @@ class NodeSurveyor {
 
   const ClusterState* cluster_;
   const JobTable* jobs_;
-  const Profile* profile_;
+  mutable Profiles profiles_;  // remembers the profiles of shapes
 };
 
 }  // namespace drasim

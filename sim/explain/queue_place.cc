@@ -85,7 +85,7 @@ size_t PlaceAmongActive(KubernetesQueue queue, PodId pod, SimTime now) {
   return 0;
 }
 
-// Where in kube-scheduler's own queue the pod is; false if it is not there.
+// Finds the pod's place in kube-scheduler's own queue; false if it is not there.
 bool FindInQueue(const KubernetesQueue& queue, PodId pod, SimTime now, QueuePlace* out) {
   if (IsIn(queue, [&](KubernetesQueue& q) { return q.OnPodEvent(pod, now); })) {
     out->where = QueuePlace::Where::kAsleep;

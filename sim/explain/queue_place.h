@@ -57,7 +57,7 @@ struct QueuePlace {
   // kBackoff: the end. kAsleep: it is tried then in any case. kNominated: not before.
   std::optional<SimTime> until;
   std::vector<std::string> ahead;    // kInLine: the jobs before it, the first kAheadShown
-  JobId head;                        // kInLine: who is first
+  JobId head;                        // kInLine: the first job
   bool in_order = false;             // kInLine: the pass stops at the first job that does not fit,
   std::string backfill;              // except for backfilling: "easy" or "conservative"
   std::vector<std::string> victims;  // kNominated

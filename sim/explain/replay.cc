@@ -39,7 +39,7 @@ struct LedgerFindings {
   std::string path;
   bool complete = false;
   PodId pod;
-  size_t rank = kNoMatch;  // how well its name fits, see MatchOf
+  size_t rank = kNoMatch;  // quality of the name's match, see MatchOf
   uint64_t same_name = 0;  // pods whose names fit as well
   SimTime arrival;
   uint64_t arrival_records = 0;  // records ahead of its arrival
@@ -144,7 +144,7 @@ absl::StatusOr<LedgerFindings> SearchLedger(const ExplainRequest& request) {
   }
   found.complete = ledger.complete();
   if (!found.pod.valid()) return NoSuchPod(request.pod, ledger);
-  // Times are printed to the next millisecond, and what was printed may be asked for.
+  // Times are printed to the next millisecond, and a printed time is a legal request.
   if (request.at.has_value() && *request.at - found.end >= SimDuration::Millis(1)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--at: found ", TimeOfRun(*request.at), ", expected a time up to ", TimeOfRun(found.end),
@@ -154,7 +154,7 @@ absl::StatusOr<LedgerFindings> SearchLedger(const ExplainRequest& request) {
   return found;
 }
 
-// A simulation of the run with what follows it.
+// A simulation of the run with its followers.
 struct StoryRun {
   std::unique_ptr<AttemptExplainer> explainer;
   std::unique_ptr<StorySink> story;
@@ -167,7 +167,7 @@ absl::StatusOr<StoryRun> StartStoryRun(const LedgerFindings& found, const Explai
   StoryRun second;
   const auto attach = [&](Simulation* sim) {
     second.explainer = std::make_unique<AttemptExplainer>(
-        &sim->cluster(), &sim->jobs(), &sim->summaries(), &sim->profile(), ClaimHooksOf(*sim));
+        &sim->cluster(), &sim->jobs(), &sim->summaries(), sim->profiles(), ClaimHooksOf(*sim));
     second.story =
         std::make_unique<StorySink>(sim, second.explainer.get(), found.pod, found.records);
     sim->AddSink(second.story.get());

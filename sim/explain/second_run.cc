@@ -26,10 +26,9 @@ absl::StatusOr<SecondRun> Build(const RunSpec& spec, LedgerReader* ledger,
   if (RunExtenders* const extenders = second.sim->extenders(); extenders != nullptr) {
     RETURN_IF_ERROR(extenders->ReplayFrom(*ledger));
   }
-  if (const size_t profiles = second.sim->profiles().size(); profiles > 1) {
+  if (second.sim->has_other_schedulers()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("explain: found a run under ", profiles,
-                     " scheduler profiles, expected one: verdicts are told for one profile"));
+        "explain: found a run under several schedulers, expected one: its queue is told");
   }
   second.pod_log = std::make_unique<PodLog>(second.sim->front_end() != nullptr ||
                                             second.sim->cluster().any_mig());

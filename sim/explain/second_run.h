@@ -40,8 +40,8 @@ struct SecondRun {
 // Builds and starts the run: from the last checkpoint with at most `limit` records, or, if there is
 // none or it does not suit this program, from the beginning. In the latter case `warnings` gets a
 // line. `attach` is called with each simulation that is built, one or two, before its start, and
-// adds what has to follow it. The position of `ledger` stays. Errors are those of
-// Simulation::Build and Start; FailedPrecondition for a run under several scheduler profiles.
+// adds its sinks. The position of `ledger` stays. Errors are those of Simulation::Build and Start;
+// FailedPrecondition for a run under several schedulers.
 absl::StatusOr<SecondRun> StartSecondRun(const RunSpec& spec, LedgerReader* ledger, uint64_t limit,
                                          absl::FunctionRef<void(Simulation*)> attach,
                                          std::vector<std::string>* warnings);

@@ -1,5 +1,5 @@
-// The story of one job in a run, as data: every attempt with its explanation, what came of it, and
-// the job's place in the queue while it was not tried. story_text.h and story_json.h print it.
+// The story of one job in a run, as data: every attempt with its explanation and outcome, and the
+// job's place in the queue while it was not tried. story_text.h and story_json.h print it.
 #ifndef DRASIM_SIM_EXPLAIN_STORY_H_
 #define DRASIM_SIM_EXPLAIN_STORY_H_
 

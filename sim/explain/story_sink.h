@@ -79,7 +79,7 @@ class StorySink : public RecordSink {
   SimTime look_after_;                             // at the line, if it still has not been tried
   std::map<std::string, uint32_t> first_attempt_;  // with the same key
   uint64_t pod_hash_;
-  // By node: who left it last.
+  // By node: the pod that left it last.
   absl::btree_map<uint32_t, std::pair<PodId, SimTime>> left_;
 };
 

@@ -12,8 +12,8 @@ namespace drasim {
 // Ends with a line break.
 std::string StoryText(const Story& story);
 
-// One failed attempt: who refused the pod, what is lacking, who holds it, its claims. Lines that
-// end with a line break; indented ones belong to the line above.
+// One failed attempt: the refusing plugins, the shortfall, its holders, the pod's claims. Lines
+// that end with a line break; indented ones belong to the line above.
 std::string AttemptText(const AttemptExplanation& why);
 
 }  // namespace drasim

@@ -1,7 +1,7 @@
-// The way to scheduler extenders and back: a request goes out, an answer comes in.
+// ExtenderChannel: carries requests to scheduler extenders and their answers back.
 //
-// What stands in between is a choice of the caller: HTTP (http_channel.h), HTTP with a recording,
-// or a recording alone (extender_log.h).
+// The caller chooses the carrier: HTTP (http_channel.h), HTTP with a recording, or a recording
+// alone (extender_log.h).
 #ifndef DRASIM_SIM_EXTENDER_EXTENDER_CHANNEL_H_
 #define DRASIM_SIM_EXTENDER_EXTENDER_CHANNEL_H_
 
@@ -20,16 +20,16 @@ class ExtenderChannel {
   virtual ~ExtenderChannel() = default;
 
   // Sends `body` to the extender's `verb` and waits for the answer's body, which is UTF-8. Any
-  // error counts as the extender's own: whoever asks may pass over it.
+  // error counts as the extender's own: callers may ignore it.
   virtual absl::StatusOr<std::string> Call(const ExtenderSpec& extender, absl::string_view verb,
                                            absl::string_view body) = 0;
 
-  // The run goes on from a checkpoint, before which it made so many calls. To be called before the
+  // The run continues from a checkpoint before which it made `calls` calls. To be called before the
   // first call.
   virtual void SkipTo(size_t /*calls*/) {}
 
-  // What is wrong with the channel rather than with an extender: such calls fail, and the run is
-  // void. Ask from time to time.
+  // An error of the channel rather than of an extender: such calls fail, and the run is void. Ask
+  // from time to time.
   virtual absl::Status status() const { return absl::OkStatus(); }
   // To be called after the last call; its error voids the run, too.
   virtual absl::Status Finish() { return absl::OkStatus(); }

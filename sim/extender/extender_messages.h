@@ -41,7 +41,7 @@ std::string ExtenderPreemptionArgs(absl::string_view pod,
 std::string ExtenderBindingArgs(absl::string_view name, absl::string_view ns, absl::string_view uid,
                                 absl::string_view node);
 
-// --- Answers. InvalidArgument for what is no JSON, or of another type ---
+// --- Answers. InvalidArgument for text that is not JSON, or is of another type ---
 
 struct ExtenderFilterAnswer {
   std::optional<std::vector<std::string>> node_names;

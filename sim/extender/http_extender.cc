@@ -58,7 +58,7 @@ absl::StatusOr<ExtenderVerdict> HttpExtender::Filter(PodId pod, absl::Span<const
       verdict.passed.push_back(id);
     }
   }
-  // What is in both maps is unresolvable.
+  // A node in both maps is unresolvable.
   std::map<NodeId, ExtenderVerdict::Failure> failures;
   for (const auto& [node, message] : answer.unresolvable) {
     const NodeId id = cluster_->FindNode(node);

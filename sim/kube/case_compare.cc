@@ -34,7 +34,8 @@ std::string StatusText(const KubeAnswer::Attempt& attempt) {
   std::string text =
       absl::StrCat(GroupsText(attempt.infeasible()), " skipped: ", Joined(attempt.skipped_filter()),
                    " ", attempt.pre_filter_message());
-  // Of nodes that were merely not visited, code and reasons do not count.
+  // Code and reasons count only without a feasible node: otherwise the nodes may merely not have
+  // been visited.
   if (attempt.has_absent() && attempt.feasible().empty()) {
     absl::StrAppend(&text, " absent: ", attempt.absent().plugin(), " ", attempt.absent().code(),
                     " [", absl::StrJoin(attempt.absent().reasons(), "; "), "]");

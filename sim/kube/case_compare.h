@@ -13,7 +13,7 @@
 
 namespace drasim {
 
-// What is compared. Of a refused configuration only that it was refused.
+// The fields that are compared. For a refused configuration, only the fact of the refusal.
 enum class CaseField : uint8_t {
   kRefused,
   kNodeOrder,

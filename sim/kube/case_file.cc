@@ -19,7 +19,7 @@ absl::Status ForEachLine(ByteSource& source,
   for (bool more = true; more;) {
     ASSIGN_OR_RETURN(const size_t bytes, source.Read(chunk.data(), chunk.size()));
     more = bytes > 0;
-    // What is left of earlier chunks has no line break.
+    // The rest of earlier chunks has no line break.
     size_t from = rest.size();
     rest.append(chunk, 0, bytes);
     if (!more && !rest.empty()) rest.push_back('\n');

@@ -9,7 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "model/kube/admission.h"
 #include "model/kube/case_reader.h"
 #include "model/kube/cluster_objects_of.h"
@@ -252,12 +257,31 @@ void CaseRun::AddEvent(int index) {
   out->set_skipped(skipped);
 }
 
+constexpr absl::string_view kConfigName = "config";
+
+// The message without "config:LINE:COLUMN: ": the places are those of a text that nobody has seen.
+std::string WithoutPlaces(absl::string_view message) {
+  std::vector<absl::string_view> lines = absl::StrSplit(message, '\n');
+  for (absl::string_view& line : lines) {
+    absl::string_view rest = line;
+    if (!absl::ConsumePrefix(&rest, kConfigName)) continue;
+    while (!rest.empty() &&
+           (rest[0] == ':' || absl::ascii_isdigit(static_cast<unsigned char>(rest[0])))) {
+      rest.remove_prefix(1);
+    }
+    if (absl::ConsumePrefix(&rest, " ")) line = rest;
+  }
+  return absl::StrJoin(lines, "\n");
+}
+
 absl::StatusOr<KubeConfig> ConfigOf(const KubeCase& given) {
   if (given.has_config()) {
     std::string text;
     const auto status = google::protobuf::util::MessageToJsonString(given.config(), &text);
     if (!status.ok()) return absl::InvalidArgumentError("a configuration that is no JSON");
-    return ReadKubeConfig(text, "config");
+    const absl::StatusOr<KubeConfig> config = ReadKubeConfig(text, kConfigName);
+    if (config.ok()) return config;
+    return absl::Status(config.status().code(), WithoutPlaces(config.status().message()));
   }
   KubeConfig config = DefaultKubeConfig();
   config.percentage_of_nodes = 100;

@@ -357,8 +357,8 @@ bool KubeWorld::IsOfInterest(const ClusterChange& change) const {
   });
 }
 
-// Of bound pods that were added or changed, but for those that shrank, only pods that a plugin with
-// HearsOfNamespace rejected and pods with a required affinity term for the changed one are told.
+// An added or changed bound pod, unless it shrank, is told only to pods that a plugin with
+// HearsOfNamespace rejected and to pods with a required affinity term that selects it.
 bool KubeWorld::IsTold(const ClusterChange& change, PodId pod, const Sleeper& sleeper) const {
   constexpr uint32_t kNarrow = kPodAdded | kPodLabels | kPodGates | kPodTolerations | kPodOther;
   if (change.is_waiting_pod || (change.event & kNarrow) == 0) return true;

@@ -75,7 +75,7 @@ class KubeWorld {
 
   // --- objects ---
   // A second node of one name replaces the first. Amounts of CPU and memory beyond 2^52 count as
-  // that many. InvalidArgument for what no cluster has, such as a node without a name.
+  // that many. InvalidArgument for impossible objects, such as a node without a name.
   absl::Status AddNode(const proto::kube::Node& node);
   // A bound pod (spec.nodeName of a node that is there) is charged to its node, others are pending.
   // The pod has been admitted (model/kube/admission.h). A second pod of one name replaces the
@@ -125,7 +125,7 @@ class KubeWorld {
  private:
   struct PodObject {
     std::string key;
-    std::string nominated_node;    // as given, until the pod is nominated anew
+    std::string nominated_node;    // as given, until the pod is nominated again
     bool bound_elsewhere = false;  // to a node that is not there
     bool waits = false;            // neither placed nor gone
     bool counts = true;            // false: its profile ignores it

@@ -6,6 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "model/kube/requests.h"
+#include "model/kube/rules.h"
+#include "model/quantity.h"
+
 namespace drasim {
 namespace {
 
@@ -28,6 +32,18 @@ bool SameMap(const Map& a, const Map& b) {
   return a.size() == b.size() && std::all_of(a.begin(), a.end(), [&b](const auto& entry) {
            const auto found = b.find(entry.first);
            return found != b.end() && found->second == entry.second;
+         });
+}
+
+// "1000m" and "1" are the same amount.
+bool SameAmounts(const KubeTexts& a, const KubeTexts& b) {
+  if (a.size() != b.size()) return false;
+  const KubeQuantities ours = ReadQuantities(a);
+  const KubeQuantities others = ReadQuantities(b);
+  return ours.size() == others.size() &&
+         std::all_of(ours.begin(), ours.end(), [&others](const auto& entry) {
+           const auto found = others.find(entry.first);
+           return found != others.end() && found->second.Compare(entry.second) == 0;
          });
 }
 
@@ -73,7 +89,7 @@ std::vector<ClusterEvent> ChangesOfNode(const proto::kube::Node& before,
   if (before.spec().unschedulable() && !after.spec().unschedulable()) {
     events.push_back(kNodeSchedulable);
   }
-  if (!SameMap(before.status().allocatable(), after.status().allocatable())) {
+  if (!SameAmounts(before.status().allocatable(), after.status().allocatable())) {
     events.push_back(kNodeAllocatable);
   }
   if (!SameMap(before.metadata().labels(), after.metadata().labels())) {

@@ -1,4 +1,4 @@
-// What an update of a pod or a node changes, as kube-scheduler's cluster events.
+// Cluster events of kube-scheduler for an update of a pod or a node.
 //
 // Source: kubernetes/kubernetes pkg/scheduler/framework/events.go, release 1.34
 // (PodSchedulingPropertiesChange, NodeSchedulingPropertiesChange).

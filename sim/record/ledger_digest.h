@@ -34,8 +34,8 @@ struct LedgerPace {
   uint64_t records_per_live_object = 2;
   size_t blocks_per_series = 64;
   size_t pods_per_frame = 1000;
-  // Where little happens, a block ends before it covers more than one in so many parts of the time
-  // so far. Curves know no more than the extremes of a block.
+  // With few records, a block ends before it covers more than 1/parts_of_time of the time so far:
+  // curves know no more than the extremes of a block.
   size_t least_records_per_block = 16;
   int64_t parts_of_time = 256;
 };
@@ -88,8 +88,8 @@ class LedgerDigest {
 
  private:
   // Nearly all records of a busy run are failed attempts of pods that have failed before, which
-  // change only how often and why they failed last. They are counted here, in a little memory that
-  // stays in the processor's cache, and added to the live state when somebody looks.
+  // change only the number of failures and the last reason. They are counted here, in a little
+  // memory that stays in the processor's cache, and added to the live state when it is read.
   struct Failures {
     uint32_t unseen = 0;                  // by the live state
     uint32_t last = SummaryId::kInvalid;  // invalid: the pod's last record was something else

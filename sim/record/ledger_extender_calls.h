@@ -15,7 +15,7 @@
 
 namespace drasim {
 
-// With so many bytes of lines, a writer ends its block, and they go to the file.
+// A writer ends its block, and writes the lines to the file, when they reach this size.
 inline constexpr size_t kExtenderBytesPerBlock = size_t{1} << 20;
 
 // The payload of a frame that stands after `records` records, the last of them at `time`.

@@ -59,8 +59,8 @@ constexpr bool IsBesideRecords(FrameType type) {
          type == FrameType::kExtenderCalls;
 }
 
-// Hostile chains of checkpoints stay cheap: readers follow so many, and a packed state has at most
-// so many times its packed bytes.
+// Limits that keep hostile chains of checkpoints cheap: the links that readers follow, and the size
+// of a packed state as a multiple of its packed bytes.
 inline constexpr size_t kMostCheckpointsPerChain = 1024;
 inline constexpr uint64_t kMostStatePerPacked = 32;
 

@@ -26,7 +26,7 @@ constexpr int64_t kMaxAllocatable = int64_t{1} << 60;
 absl::Status Impossible(absl::string_view what) { return absl::DataLossError(what); }
 
 using Live = proto::LedgerLive;
-// The rows of live pods lie anywhere: they are asked for so many pods ahead.
+// The rows of live pods lie anywhere in memory: this number of pods ahead is prefetched.
 constexpr size_t kPrefetched = 8;
 
 void PackLiveNodes(const LiveState& live, WireMessage* out) {
@@ -64,7 +64,7 @@ void PackLivePod(const LivePod& row, const ClusterState& cluster, WireMessage* o
       .I64(history.running_since.ns() - history.first_bound.ns());
 }
 
-// What the cluster says of the pods lies far apart, too: in a short loop per column the processor
+// The cluster's columns of the pods lie far apart, too: in a short loop per column the processor
 // fetches several at once.
 void PackLivePods(const std::vector<uint32_t>& rows, const LiveState& live,
                   const ClusterState& cluster, WireMessage* out) {

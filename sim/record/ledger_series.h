@@ -63,7 +63,7 @@ struct SeriesEvent {
   NodeId node;
   bool operator==(const SeriesEvent&) const = default;
 };
-// Of the events between two frames, only so many are kept.
+// At most this number of the events between two frames is kept.
 inline constexpr size_t kMaxSeriesEvents = 4096;
 
 struct LedgerSeries {

@@ -139,6 +139,7 @@ void Write(const PodConstraints& rules, proto::LedgerKubeShape* out) {
     p->set_port(port.port);
   }
   for (const std::string& image : rules.images) out->add_images(image);
+  for (const std::string& image : rules.volume_images) out->add_volume_images(image);
   const bool any_error = std::any_of(rules.node_terms.begin(), rules.node_terms.end(),
                                      [](const NodeTerm& term) { return !term.error.empty(); });
   if (!any_error) return;
@@ -257,6 +258,7 @@ void ReadConstraints(const proto::LedgerKubeShape& p, PodConstraints* rules) {
     rules->host_ports.push_back({port.ip(), port.protocol(), port.port()});
   }
   rules->images = ReadTexts(p.images());
+  rules->volume_images = ReadTexts(p.volume_images());
   for (int i = 0; i < p.node_term_errors_size(); ++i) {
     rules->node_terms[static_cast<size_t>(i)].error = p.node_term_errors(i);
   }

@@ -33,8 +33,8 @@ enum class ClaimState : uint8_t {
 inline constexpr size_t kClaimStates = 8;
 absl::string_view ClaimStateName(ClaimState state);  // "created", "driver asked", ...
 
-// How often a change of one kind has happened to a claim. Withdrawals (no potential nodes any more,
-// no selected node) do not count.
+// Number of changes of one kind to a claim. Withdrawals (no potential nodes any more, no selected
+// node) do not count.
 struct ClaimTally {
   uint32_t times = 0;
   SimTime first;  // these two are meaningful with times

@@ -115,9 +115,9 @@ class LiveState {
   // of the node) for pods that come or go, else O(1), amortised.
   void OnRecord(const Record& record, const ClusterState& cluster);
 
-  // For one who keeps the failed attempts of a pod himself while they change nothing else: sees all
+  // For a caller that keeps a pod's failed attempts itself while they change nothing else: sees all
   // of the record but the pod's history, which AddFailures completes. False, without effect, if the
-  // verdict is of another kind than `last`, that of the pod's record before. O(1).
+  // verdict is of another kind than `last`, the pod's previous one. O(1).
   bool CountFailure(const Record& record, SummaryId last) {
     if (record.detail != last.value() && WaitKindOf(SummaryId(record.detail)) != WaitKindOf(last)) {
       return false;
@@ -136,7 +136,7 @@ class LiveState {
   // The places in pods() by ascending pod. O(pods log pods), or O(pods that have arrived) if that
   // is not much more.
   std::vector<uint32_t> RowsByPod() const;
-  // Brings a row of pods() into the processor's cache, for one who is about to read it.
+  // Brings a row of pods() into the processor's cache, for a caller that is about to read it.
   void PrefetchRow(size_t row) const {
     const char* const begin = reinterpret_cast<const char*>(&pods_[row]);
     for (size_t at = 0; at < sizeof(LivePod); at += 64) __builtin_prefetch(begin + at);

@@ -59,7 +59,8 @@ struct PodCourse {
 // of them, for the same reason.
 class DropReason {
  public:
-  // For every record of the run in order. Of a dropped pod: the reason, invalid without one.
+  // Call for every record of the run in order. For a dropped pod, returns the reason, invalid
+  // without one.
   SummaryId OnRecord(const Record& record) {
     const SummaryId before = failure_;
     if (record.kind == RecordKind::kAttemptFailed) {

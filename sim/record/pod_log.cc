@@ -1,5 +1,8 @@
 #include "sim/record/pod_log.h"
 
+#include <array>
+#include <charconv>
+#include <initializer_list>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -8,32 +11,60 @@
 
 namespace drasim {
 
+namespace {
+
+// The numbers, each with a comma behind it.
+void AppendNumbers(std::initializer_list<int64_t> numbers, std::string* out) {
+  std::array<char, 21> text;
+  for (const int64_t number : numbers) {
+    char* const end = std::to_chars(text.data(), text.data() + text.size() - 1, number).ptr;
+    *end = ',';
+    out->append(text.data(), end + 1);
+  }
+}
+
+}  // namespace
+
 void AppendCsvField(absl::string_view text, std::string* out) {
-  if (text.find_first_of(",\"\r\n") == absl::string_view::npos) {
+  bool quotes = false;
+  bool has_quote = false;
+  for (const char c : text) {
+    quotes |= c == ',' || c == '\r' || c == '\n';
+    has_quote |= c == '"';
+  }
+  if (!quotes && !has_quote) {
     out->append(text.data(), text.size());
     return;
   }
   out->push_back('"');
-  for (char c : text) {
-    if (c == '"') out->push_back('"');
-    out->push_back(c);
+  if (!has_quote) {
+    out->append(text.data(), text.size());
+  } else {
+    for (const char c : text) {
+      if (c == '"') out->push_back('"');
+      out->push_back(c);
+    }
   }
   out->push_back('"');
 }
 
 void AppendSeconds(SimTime time, std::string* out) {
-  int64_t ns = time.ns();
-  if (ns < 0) {
-    out->push_back('-');
+  constexpr uint64_t kSecond = 1'000'000'000;
+  std::array<char, 32> text;
+  char* to = text.data();
+  auto ns = static_cast<uint64_t>(time.ns());
+  if (time.ns() < 0) {
+    *to++ = '-';
     ns = -ns;
   }
-  absl::StrAppend(out, ns / 1'000'000'000);
-  int64_t rest = ns % 1'000'000'000;
-  if (rest == 0) return;
-  std::string digits = absl::StrCat(1'000'000'000 + rest);
-  digits[0] = '.';
-  while (digits.back() == '0') digits.pop_back();
-  *out += digits;
+  to = std::to_chars(to, text.data() + text.size(), ns / kSecond).ptr;
+  uint64_t rest = ns % kSecond;
+  if (rest != 0) *to++ = '.';
+  for (uint64_t place = kSecond / 10; rest > 0; place /= 10) {
+    *to++ = static_cast<char>('0' + rest / place);
+    rest %= place;
+  }
+  out->append(text.data(), to);
 }
 
 void AppendGrants(const ClusterState& cluster, NodeId node, absl::Span<const DeviceGrant> grants,
@@ -175,9 +206,10 @@ void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
     const Row& row = rows_[i];
     const PodPhase phase = cluster.pod_phase(pod);
     AppendCsvField(cluster.pod_name(pod), out);
-    absl::StrAppend(out, ",", cluster.pod_priority(pod), ",", shape.request.cpu_milli, ",",
-                    shape.request.memory_bytes, ",");
-    absl::StrAppend(out, shape.request.gpu_count, ",", shape.request.gpu_milli, ",");
+    out->push_back(',');
+    AppendNumbers({cluster.pod_priority(pod), shape.request.cpu_milli, shape.request.memory_bytes,
+                   shape.request.gpu_count, shape.request.gpu_milli},
+                  out);
     AppendCsvField(shape.request.gpu_spec, out);
     absl::StrAppend(out, ",", kPhases[static_cast<size_t>(phase)], ",");
     if (row.node.valid()) AppendCsvField(cluster.node_spec(row.node).name, out);
@@ -194,12 +226,12 @@ void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
     out->push_back(',');
     if (phase == PodPhase::kSucceeded || phase == PodPhase::kFailed || phase == PodPhase::kDeleted)
       AppendSeconds(row.end, out);
-    absl::StrAppend(out, ",", failures_[i].attempts);
-    if (with_grants_) {
-      out->push_back(',');
-      if (row.node.valid()) AppendGrants(cluster, row.node, parts_[i].grants, out);
-    }
     out->push_back(',');
+    AppendNumbers({failures_[i].attempts}, out);
+    if (with_grants_) {
+      if (row.node.valid()) AppendGrants(cluster, row.node, parts_[i].grants, out);
+      out->push_back(',');
+    }
     AppendReason(shape, i, phase, out);
     out->push_back('\n');
   }

@@ -38,7 +38,7 @@ class PodOwners {
   absl::flat_hash_map<absl::string_view, uint32_t> index_;
 };
 
-// The rows of tenants in a list that a frame begins anew.
+// TenantRows: rows of tenants in a list that starts empty in each frame.
 class TenantRows {
  public:
   // The tenant's row, and whether it is a new one: the number of rows before. Amortised O(1).

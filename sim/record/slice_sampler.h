@@ -25,14 +25,14 @@ class SliceSampler {
 
   // O(1); nothing without MIG.
   void OnRecord(const Record& record) { Touch(record.node); }
-  // For one who has not seen the records so far. O(nodes).
+  // For a caller that has skipped records. O(nodes).
   void TouchAll();
   // The slices of all nodes. `live` has seen the records, and of `cluster` only the nodes' models
   // are read. `layouts`: as they are now. O(residents and devices of the nodes that records have
   // named since the last call).
   const SliceCounts& Sample(const ClusterState& cluster, const LiveState& live,
                             std::optional<LayoutOfGpu> layouts = std::nullopt);
-  // What Sample returned last.
+  // The last result of Sample.
   const SliceCounts& counts() const { return counts_; }
 
  private:

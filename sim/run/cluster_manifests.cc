@@ -125,6 +125,18 @@ bool RunsDaemon(const kube::PodSpec& spec, const NodeSpec& node) {
   });
 }
 
+// The parts of the status that say which amounts the pod has while it is resized.
+kube::PodStatus SizesOf(const kube::PodStatus& status) {
+  kube::PodStatus sizes;
+  sizes.set_resize(status.resize());
+  *sizes.mutable_container_statuses() = status.container_statuses();
+  *sizes.mutable_init_container_statuses() = status.init_container_statuses();
+  for (const kube::Condition& condition : status.conditions()) {
+    if (condition.type() == "PodResizePending") *sizes.add_conditions() = condition;
+  }
+  return sizes;
+}
+
 // The pod may run on that node alone.
 void PinToNode(const std::string& node, kube::PodSpec* spec) {
   kube::NodeSelector* const required =
@@ -187,7 +199,7 @@ class SnapshotReader {
   }
 
  private:
-  // Where an object was read.
+  // The place from which an object was read.
   struct Place {
     std::string path;
     std::string name;   // of the file in messages
@@ -391,7 +403,14 @@ class SnapshotReader {
       if (!spec.overhead().empty()) spec.clear_runtime_class_name();
     }
     const size_t before = result_.pods.size();
-    RETURN_IF_ERROR(Add(meta, spec, name, node, given.place));
+    const kube::PodStatus& status = given.object.status();
+    if (node.empty() && !status.nominated_node_name().empty()) {
+      Warn("pods with status.nominatedNodeName",
+           absl::StrCat(given.place.Text(), ": pod '", name, "': status.nominatedNodeName: found '",
+                        status.nominated_node_name(),
+                        "', which has no effect here: the run begins without nominations"));
+    }
+    RETURN_IF_ERROR(Add(meta, spec, SizesOf(status), name, node, given.place));
     if (given_ != nullptr && result_.pods.size() > before) {
       given_->pods[name] = std::make_shared<const kube::Pod>(given.object);
     }
@@ -430,7 +449,7 @@ class SnapshotReader {
       PinToNode(node.name, &spec);
       pod_meta.set_name(absl::StrCat(meta.name(), "-", node.name));
       const std::string name = ManifestJobName(meta.namespace_(), pod_meta.name());
-      RETURN_IF_ERROR(Add(pod_meta, spec, name, "", given.place));
+      RETURN_IF_ERROR(Add(pod_meta, spec, kube::PodStatus(), name, "", given.place));
       if (given_ == nullptr) continue;
       auto made = std::make_shared<kube::Pod>();
       *made->mutable_metadata() = pod_meta;
@@ -440,19 +459,21 @@ class SnapshotReader {
     return absl::OkStatus();
   }
 
-  absl::Status Add(const kube::ObjectMeta& meta, const kube::PodSpec& spec, const std::string& name,
-                   const std::string& node, const Place& where) {
+  absl::Status Add(const kube::ObjectMeta& meta, const kube::PodSpec& spec,
+                   const kube::PodStatus& status, const std::string& name, const std::string& node,
+                   const Place& where) {
     const std::string place = where.Text();
     std::vector<ManifestNote> notes;
     kube::PodSpec without_deadline = spec;
     without_deadline.clear_active_deadline_seconds();
-    InlineJob job = ManifestPodJob(meta, "metadata", without_deadline, "spec", classes_, &notes);
+    InlineJob job =
+        ManifestPodJob(meta, "metadata", without_deadline, "spec", classes_, &notes, &status);
     for (const ManifestNote& note : notes) {
       if (note.is_error) {
         return absl::InvalidArgumentError(absl::StrCat(Locate(where, note.path), ": pod '", name,
                                                        "': ", note.path, ": ", note.what));
       }
-      // What a pod on a node asks for has been decided.
+      // A pod on a node has been scheduled: notes about its requests no longer matter.
       if (!node.empty()) continue;
       const std::string what =
           note.hold == PodHold::kNone ? note.what : std::string(PodHoldReason(note.hold));

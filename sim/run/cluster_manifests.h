@@ -68,7 +68,7 @@ struct ClusterSnapshot {
 absl::StatusOr<ClusterSnapshot> ReadClusterManifests(const std::vector<std::string>& paths,
                                                      bool full_shapes, bool keep_objects = false);
 
-// What plugins read of the objects.
+// The objects in the form that plugins read.
 ClusterObjects ContextObjects(absl::Span<const std::shared_ptr<const proto::kube::Object>> context);
 
 }  // namespace drasim

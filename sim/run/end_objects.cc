@@ -34,7 +34,7 @@ namespace kube = ::drasim::proto::kube;
 // (kubernetes/kubernetes pkg/controller/podgc/gc_controller.go).
 constexpr size_t kMostEndedPods = 12'500;
 
-// Of the API server's pod strategy (kubernetes/kubernetes pkg/registry/core/pod/strategy.go).
+// Texts of the API server's pod strategy (kubernetes/kubernetes pkg/registry/core/pod/strategy.go).
 constexpr char kGatedReason[] = "SchedulingGated";
 constexpr char kGatedMessage[] = "Scheduling is blocked due to non-empty scheduling gates";
 
@@ -121,7 +121,7 @@ void SetScheduled(absl::string_view status, absl::string_view reason, absl::stri
   condition->set_message(std::string(message));
 }
 
-// What the API server assigns, and refuses in a new object.
+// Clears resourceVersion: the API server assigns it, and refuses a new object that has one.
 void ForgetVersion(kube::ObjectMeta* meta) { meta->clear_resource_version(); }
 
 // The API server demands a uid of owners; those that manifests own in this run have none.

@@ -8,14 +8,14 @@
 //   RETURN_IF_ERROR(WriteFileAtomically("metrics.txt", end.MetricsText()));
 //
 // Read back by cluster.manifests, the objects give the state of the run's end, and written again
-// the same bytes, if no waiting pod can be placed by then. What is written:
+// the same bytes, if no waiting pod can be placed by then. The objects are:
 //
 //   * Nodes that are part of the cluster, in its order, since the scheduler's ties depend on it.
 //   * Pods: those on nodes in order of arrival, then waiting ones by creation, then ended ones.
 //     Objects that were given keep all that is read of them (docs/kubernetes_fields.md); others are
-//     made (made_objects.h). A pod that waits has the condition PodScheduled: False, with what the
-//     scheduler says at the end. Of ended pods, the last 12,500 are kept, as Kubernetes'
-//     garbage collector does; deleted pods are gone.
+//     made (made_objects.h). A pod that waits has the condition PodScheduled: False, with the
+//     scheduler's message at the end. The last 12,500 ended pods are kept, as Kubernetes' garbage
+//     collector does; deleted pods are gone.
 //   * All other objects of manifests, unchanged; namespaces and PriorityClasses that pods need.
 #ifndef DRASIM_SIM_RUN_END_OBJECTS_H_
 #define DRASIM_SIM_RUN_END_OBJECTS_H_

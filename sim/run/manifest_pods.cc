@@ -156,7 +156,8 @@ const PlacementRule kPlacementRules[] = {
 class ManifestPodReader {
  public:
   ManifestPodReader(const kube::ObjectMeta& meta, std::string meta_path, const kube::PodSpec& spec,
-                    std::string path, std::vector<ManifestNote>* notes)
+                    std::string path, const kube::PodStatus* status,
+                    std::vector<ManifestNote>* notes)
       : meta_(meta),
         meta_path_(std::move(meta_path)),
         spec_(spec),
@@ -164,6 +165,8 @@ class ManifestPodReader {
         path_(std::move(path)),
         notes_(notes) {
     SetPodDefaults(&with_defaults_);
+    *sized_.mutable_spec() = with_defaults_;
+    if (status != nullptr) *sized_.mutable_status() = *status;
   }
 
   proto::InlineJob Read(const ManifestClasses& classes) {
@@ -226,7 +229,7 @@ class ManifestPodReader {
 
   // cpu or memory.
   void Amounts(const std::string& resource) {
-    const KubeQuantities request = QuantitiesOfPod(with_defaults_);
+    const KubeQuantities request = QuantitiesOfPod(sized_);
     const auto found = request.find(resource);
     if (found == request.end()) return;
     const Quantity& sum = found->second;
@@ -419,6 +422,7 @@ class ManifestPodReader {
   std::string meta_path_;
   const kube::PodSpec& spec_;
   kube::PodSpec with_defaults_;
+  kube::Pod sized_;  // with_defaults_ and the status
   std::string path_;
   std::vector<ManifestNote>* notes_;
   proto::InlineJob job_;
@@ -496,10 +500,12 @@ void SetAnnotatedGpus(const kube::ObjectMeta& meta, const std::string& meta_path
 }
 
 // Gives the job the shape that kube-scheduler sees. The priority is known already.
-void SetFullShape(const kube::ObjectMeta& meta, const kube::PodSpec& spec, InlineJob* job) {
+void SetFullShape(const kube::ObjectMeta& meta, const kube::PodSpec& spec,
+                  const kube::PodStatus* status, InlineJob* job) {
   kube::Pod pod;
   *pod.mutable_metadata() = meta;
   *pod.mutable_spec() = spec;
+  if (status != nullptr) *pod.mutable_status() = *status;
   pod.mutable_spec()->clear_priority_class_name();
   pod.mutable_spec()->set_priority(job->arrival.priority);
   if (job->shape.constraints.never_preempts) pod.mutable_spec()->set_preemption_policy("Never");
@@ -530,10 +536,12 @@ void EndAtDeadline(int64_t seconds, JobArrival* arrival) {
 
 InlineJob ManifestPodJob(const kube::ObjectMeta& meta, const std::string& meta_path,
                          const kube::PodSpec& spec, const std::string& path,
-                         const ManifestClasses& classes, std::vector<ManifestNote>* notes) {
+                         const ManifestClasses& classes, std::vector<ManifestNote>* notes,
+                         const kube::PodStatus* status) {
   const size_t before = notes->size();
   const kube::PodSpec merged = WithRuntimeClass(spec, path, classes, notes);
-  proto::InlineJob job = ManifestPodReader(meta, meta_path, merged, path, notes).Read(classes);
+  proto::InlineJob job =
+      ManifestPodReader(meta, meta_path, merged, path, status, notes).Read(classes);
   const bool good = std::none_of(notes->begin() + static_cast<std::ptrdiff_t>(before), notes->end(),
                                  [](const ManifestNote& note) { return note.is_error; });
   if (!good) return InlineJob();
@@ -543,7 +551,7 @@ InlineJob ManifestPodJob(const kube::ObjectMeta& meta, const std::string& meta_p
     if (spec.has_active_deadline_seconds()) {
       EndAtDeadline(spec.active_deadline_seconds(), &made.arrival);
     }
-    SetFullShape(meta, merged, &made);
+    SetFullShape(meta, merged, status, &made);
   }
   SetAnnotatedGpus(meta, meta_path, &made.shape.request, notes);
   return made;

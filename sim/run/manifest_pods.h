@@ -17,6 +17,7 @@ namespace drasim {
 namespace proto::kube {
 class ObjectMeta;
 class PodSpec;
+class PodStatus;
 class RuntimeClass;
 }  // namespace proto::kube
 
@@ -66,13 +67,16 @@ struct ManifestClasses {
 // of node_selector, node_affinity, tolerations and pending; amounts are those of every resource.
 // spec.activeDeadlineSeconds then ends the pod as failed.
 //
+// `status`, which may be null, has the amounts that containers have while they are resized.
+//
 // Adds notes about errors, and about fields that the simulation ignores although they change the
 // behaviour of Kubernetes. REQUIRES: ValidateKubeObject has found no problem.
 InlineJob ManifestPodJob(const proto::kube::ObjectMeta& meta, const std::string& meta_path,
                          const proto::kube::PodSpec& spec, const std::string& path,
-                         const ManifestClasses& classes, std::vector<ManifestNote>* notes);
+                         const ManifestClasses& classes, std::vector<ManifestNote>* notes,
+                         const proto::kube::PodStatus* status = nullptr);
 
-// activeDeadlineSeconds: ends the job as failed after so long a run, unless it ends earlier.
+// activeDeadlineSeconds: ends the job as failed after `seconds` of its run, unless it ends earlier.
 void EndAtDeadline(int64_t seconds, JobArrival* arrival);
 
 // Adds notes about drasim's annotations in places without effect. `meta` is the metadata of an

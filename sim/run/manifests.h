@@ -47,7 +47,7 @@ struct Manifests {
 // two objects with one name; an entry with no claim, or with a claim and a template; a template
 // with an unknown mode. Features that are not simulated give warnings.
 //
-// `full_shapes`: as in ManifestClasses (manifest_pods.h). What else would keep a pod pending is
+// `full_shapes`: as in ManifestClasses (manifest_pods.h). Other reasons to keep a pod pending are
 // then left to the plugins; volume claims of a StatefulSet's own remain a reason. `keep_objects`:
 // fills Manifests::given, with the objects that are not left out.
 absl::StatusOr<Manifests> ReadManifests(const std::vector<std::string>& paths,

@@ -41,7 +41,7 @@ struct Resumption {
   RunSpec spec;             // of the killed run, with output.dir
   LedgerPosition position;  // without checkpoints, the run starts over
   std::string state;        // of the last checkpoint
-  // What scheduler extenders answered up to there (ledger_extender_calls.h).
+  // Answers of scheduler extenders up to that checkpoint (ledger_extender_calls.h).
   std::string extender_calls;
 };
 

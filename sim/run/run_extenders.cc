@@ -1,6 +1,7 @@
 #include "sim/run/run_extenders.h"
 
 #include <cstddef>
+#include <utility>
 
 #include "model/status_macros.h"
 #include "sim/record/ledger_extender_calls.h"
@@ -8,12 +9,13 @@
 
 namespace drasim {
 
-absl::Status RunExtenders::Begin(const ClusterState* cluster) {
+absl::Status RunExtenders::Begin(const ClusterState* cluster,
+                                 std::vector<const GivenObjects*> given) {
   if (channel_ == nullptr) {
     return absl::FailedPreconditionError(
         "scheduler.kube_config: found extenders, which only `drasim run` asks");
   }
-  objects_ = std::make_unique<RunObjects>(cluster);
+  objects_ = std::make_unique<RunObjects>(cluster, std::move(given));
   calls_ = std::make_unique<RecordingChannel>(std::move(channel_), [this](absl::string_view line) {
     if (on_call_) on_call_(line);
   });

@@ -1,4 +1,4 @@
-// The scheduler extenders of a simulation: whom they are asked through, and what they answered.
+// RunExtenders: the scheduler extenders of a simulation, their channel, and their answers.
 //
 //   RunExtenders extenders(config.extenders);
 //   extenders.set_channel(std::make_unique<HttpChannel>());
@@ -45,12 +45,12 @@ class RunExtenders : public RecordSink {
   void set_on_call(std::function<void(absl::string_view line)> f) { on_call_ = std::move(f); }
 
   // FailedPrecondition without a channel; InvalidArgument for settings that are not supported.
-  // `cluster` must outlive it.
-  absl::Status Begin(const ClusterState* cluster);
+  // `cluster` and the objects of manifests must outlive it.
+  absl::Status Begin(const ClusterState* cluster, std::vector<const GivenObjects*> given);
   // In the configuration's order; empty before Begin. The list stays where it is.
   const std::vector<Extender*>& list() const { return list_; }
 
-  // After the run: what is wrong with the channel.
+  // Call after the run: the error of the channel, if any.
   absl::Status Finish() { return calls_->Finish(); }
 
   void OnRecord(const Record&, const ClusterState&) override {}

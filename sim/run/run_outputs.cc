@@ -1,6 +1,10 @@
 #include "sim/run/run_outputs.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -9,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/fragmentation.h"
 #include "model/hash.h"
 #include "model/number_text.h"
 #include "model/status_macros.h"
@@ -32,9 +37,10 @@ constexpr const char* kOwnFiles[] = {
     "timeseries.csv", "pods.csv",       "by_load.csv",  "jobs.csv", "device_events.csv"};
 // Files of compare, sweep and bench, which a run does not remove, and temporary files.
 constexpr const char* kRelatedFiles[] = {
-    "compare.json",      "compare.csv",      "sweep.csv",          "sweep.partial.csv",
-    "cells.csv",         "costs.csv",        "missing.csv",        "bench.yaml",
-    "bench.partial.csv", kBegunScenarioFile, FolderLock::kFileName};
+    "compare.json", "compare.csv",       "compare_seeds.csv",  "compare.yaml",
+    "sweep.csv",    "sweep.partial.csv", "cells.csv",          "costs.csv",
+    "missing.csv",  "bench.yaml",        "bench.partial.csv",  "shard.yaml",
+    "plan.csv",     kBegunScenarioFile,  FolderLock::kFileName};
 
 bool IsOwn(const std::string& name) {
   for (const char* own : kOwnFiles) {
@@ -346,7 +352,7 @@ std::string SummaryCsv(const Simulation& sim) {
 }
 
 std::string RunJson(const Simulation& sim, double wall_seconds) {
-  const WorkCounters& w = sim.cycle().work();
+  const WorkCounters w = sim.work();
   JsonWriter j;
   j.BeginDocument("run");
   j.Key("drasim_version").String(kDrasimVersion);
@@ -475,19 +481,25 @@ absl::Status RunOutputs::BringBack(absl::string_view name, absl::string_view tem
 void RunOutputs::AppendSample(const Sample& s) {
   const ClusterTotals& t = s.totals;
   AppendSeconds(s.time, &buffer_);
-  for (int64_t v :
-       {s.pods_arrived, s.pods_scheduled, s.pods_dropped, s.pods_finished, s.gpu_arrived_milli,
-        t.gpu_milli_allocated, t.cpu_milli_allocated, t.memory_bytes_allocated, t.gpus_in_use,
-        t.nodes_in_use, t.gpus_on_used_nodes}) {
-    absl::StrAppend(&buffer_, ",", v);
+  const std::array counts = {s.pods_arrived,        s.pods_scheduled,         s.pods_dropped,
+                             s.pods_finished,       s.gpu_arrived_milli,      t.gpu_milli_allocated,
+                             t.cpu_milli_allocated, t.memory_bytes_allocated, t.gpus_in_use,
+                             t.nodes_in_use,        t.gpus_on_used_nodes};
+  constexpr size_t kMostFieldChars = kMostDoubleChars + 1;
+  std::array<char, (counts.size() + 2 + kFragCases) * kMostFieldChars> text;
+  char* to = text.data();
+  for (const int64_t count : counts) {
+    *to++ = ',';
+    to = std::to_chars(to, to + kMostDoubleChars, count).ptr;
   }
-  const auto append = [this](double v) {
-    buffer_.push_back(',');
-    AppendDouble(&buffer_, RoundDecimals(v, 2));
+  const auto append = [&to](double v) {
+    *to++ = ',';
+    to = WriteRounded(v, 2, to);
   };
   append(s.fragmentation.amount_milli());
   append(s.fragmentation.ratio_percent());
   for (double part : s.fragmentation.by_case) append(part);
+  buffer_.append(text.data(), to);
   buffer_.push_back('\n');
   // The file keeps an error until Complete.
   if (buffer_.size() >= kBufferBytes) (void)FlushSamples();

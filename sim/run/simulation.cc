@@ -21,6 +21,7 @@
 #include "model/status_macros.h"
 #include "model/text/shown_text.h"
 #include "policies/framework/plugin_args.h"
+#include "policies/plugins/node_resources_fit.h"
 #include "policies/queues/estimates.h"
 #include "sim/core/batch_dispatcher.h"
 #include "sim/core/decided_dispatcher.h"
@@ -113,6 +114,7 @@ absl::Status Simulation::ReadKubeScheduler() {
                       "found extenders, expected none beside scheduler.others");
     }
     extenders_ = std::make_unique<RunExtenders>(std::exchange(config.extenders, {}));
+    spec_.KeepObjects();  // extenders get them
   }
   RETURN_IF_ERROR(KeepKubeConfig("scheduler.kube_config", 0, std::move(config)));
   for (const KubeSchedulerSpec::Other& given : scheduler.kube->others) {
@@ -181,6 +183,13 @@ absl::Status Simulation::MakeOtherSchedulers(const PolicyContext& context) {
   return absl::OkStatus();
 }
 
+WorkCounters Simulation::work() const {
+  WorkCounters work = cycle().work();
+  if (kube_cycle_ != nullptr) work += kube_cycle_->work();
+  for (const std::unique_ptr<OtherScheduler>& other : others_) work += other->cycle->work();
+  return work;
+}
+
 // By profile.
 std::vector<KubeCycle*> Simulation::KubeCycles() const {
   std::vector<KubeCycle*> cycles;
@@ -217,6 +226,16 @@ absl::StatusOr<Profile> Simulation::MakeKubeProfile(const ProfileSpec& spec,
                                                     const PolicyContext& context) const {
   ASSIGN_OR_RETURN(Profile profile, Profile::MakeKube(BuiltinRegistry(), spec, context,
                                                       spec_.scheduler.profile.device_chooser));
+  const bool counts_amounts =
+      std::any_of(profile.filters().begin(), profile.filters().end(), [](const auto& filter) {
+        return dynamic_cast<const NodeResourcesFit*>(filter.plugin) != nullptr;
+      });
+  if (!counts_amounts) {
+    return KeyError("scheduler.kube_config",
+                    absl::StrCat("found the profile '", profile.scheduler_name(),
+                                 "' without the Filter of NodeResourcesFit, expected it enabled: "
+                                 "a simulation overcommits no node"));
+  }
   std::vector<absl::string_view> names = {"GpuShareFit", "GroupLimit"};
   if (context.mig) names.push_back("MigFit");
   if (context.holds) names.push_back("PodHold");
@@ -434,7 +453,10 @@ absl::Status Simulation::ReadWorkload() {
     ASSIGN_OR_RETURN(standing_, StandingPods::Make(*snapshot, workload_.rows(), shapes_.get()));
   }
   for (std::string& line : input.warnings()) warnings_.push_back(std::move(line));
-  if (workload_.rows().empty() && standing_.size() == 0) return NoPods(jobs_read);
+  if (workload_.rows().empty() && standing_.size() == 0) {
+    if (node_input_.snapshot == nullptr || jobs_read > 0) return NoPods(jobs_read);
+    warnings_.push_back("the cluster has no pod that runs or waits, and the workload has none");
+  }
   WarnAboutServices();
   return absl::OkStatus();
 }
@@ -771,7 +793,7 @@ absl::Status Simulation::StartBranch(const std::string& checkpoint) {
 
 absl::Status Simulation::MakeEngine() {
   if (extenders_ != nullptr) {
-    RETURN_IF_ERROR(extenders_->Begin(cluster_.get()));
+    RETURN_IF_ERROR(extenders_->Begin(cluster_.get(), given_objects()));
     kube_cycle_->set_extenders(extenders_->list());
   }
   EngineParts parts;

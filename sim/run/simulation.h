@@ -32,6 +32,7 @@
 #include "sim/core/profiles.h"
 #include "sim/core/room_check.h"
 #include "sim/core/shared_cluster_dispatcher.h"
+#include "sim/core/work_counters.h"
 #include "sim/record/device_report.h"
 #include "sim/record/fingerprint.h"
 #include "sim/record/gpu_layouts.h"
@@ -98,6 +99,8 @@ class Simulation {
   const SchedulingCycle& cycle() const { return *cycle_; }
   // The search of a run under kube-scheduler; null: cycle() decides.
   const KubeCycle* kube_cycle() const { return kube_cycle_.get(); }
+  // Of all schedulers.
+  WorkCounters work() const;
   const Engine& engine() const { return *engine_; }
   const MetricsSink& metrics() const { return *metrics_; }
   MetricsSink& metrics() { return *metrics_; }
@@ -118,9 +121,10 @@ class Simulation {
   // Null without classic DRA.
   const ControlPlane* control_plane() const { return dra_ == nullptr ? nullptr : dra_->plane(); }
   const FragmentationModel& fragmentation() const { return *fragmentation_; }
-  // Of several schedulers that share the cluster; null: there is one.
+  // The schedulers that share the cluster; null: there is only one.
   const SharedClusterDispatcher* schedulers() const { return shared_; }
-  // Of a run with RunSpec::decisions; else null.
+  bool has_other_schedulers() const { return !others_.empty(); }
+  // The dispatcher of a run with RunSpec::decisions; else null.
   const DecidedDispatcher* decided() const { return decided_; }
   // The first profile, and all.
   const Profile& profile() const { return *profile_; }
@@ -183,8 +187,8 @@ class Simulation {
   JobTable jobs_;
   int64_t origin_ns_ = 0;  // the run's time zero in the trace's own time
   Workload workload_;
-  StandingPods standing_;  // those of cluster.manifests
-  // Those of workload.manifests that plugins read.
+  StandingPods standing_;  // the pods of cluster.manifests
+  // Objects of workload.manifests that plugins read.
   std::vector<std::shared_ptr<const proto::kube::Object>> context_;
   std::shared_ptr<const GivenObjects> workload_objects_;
   std::unique_ptr<RunStreams> streams_;
@@ -194,7 +198,7 @@ class Simulation {
   std::vector<std::unique_ptr<Profile>> more_profiles_;  // of a run under kube-scheduler
   std::optional<Profiles> profiles_;                     // set by MakeProfile
   std::unique_ptr<SchedulingCycle> cycle_;
-  // Of a run under kube-scheduler: all profiles, those of the first scheduler first.
+  // Under kube-scheduler: all profiles, those of the first scheduler first.
   std::vector<ProfileSpec> kube_profiles_;
   std::vector<size_t> scheduler_of_profile_;
   // Another scheduler of the cluster.

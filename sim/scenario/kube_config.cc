@@ -217,9 +217,11 @@ class ConfigBuilder {
     std::map<std::string, size_t> names;
     for (size_t i = 0; i < drafts_.size(); ++i) {
       ValidateProfile(i, &problems);
-      // Upstream prints the path of the first profile as JSON, which has no public fields.
+      // Upstream prints "{}" in place of the name.
       const std::string path = ProfilePath(i) + ".schedulerName";
-      if (!names.emplace(drafts_[i].name, i).second) problems.Duplicate(path, "{}");
+      if (!names.emplace(drafts_[i].name, i).second) {
+        problems.Duplicate(path, Quoted(drafts_[i].name));
+      }
     }
     ValidateQueueSort(&problems);
     problems.Percentage("percentageOfNodesToScore", given_.percentage_of_nodes_to_score());
@@ -424,7 +426,7 @@ class ConfigBuilder {
     }
   }
 
-  // Where the profile as given enables the plugin; of several places the last.
+  // The path at which the given profile enables the plugin; the last one of several.
   std::string PluginPath(size_t profile, const PluginSetProblem& problem) const {
     std::string path = ProfilePath(profile);
     if (profile >= static_cast<size_t>(given_.profiles_size())) return path;

@@ -56,7 +56,7 @@ struct KubeConfig {
   SimDuration initial_backoff = SimDuration::Seconds(1);
   SimDuration max_backoff = SimDuration::Seconds(10);
   std::vector<ProfileSpec> profiles;    // in order; each with its percentage, own or global
-  std::vector<ExtenderSpec> extenders;  // those that are not ignorable first
+  std::vector<ExtenderSpec> extenders;  // extenders that are not ignorable come first
   // Keys that have no meaning in a simulation and were given: "leaderElection". One note for all.
   std::vector<std::string> without_effect;
 };

@@ -218,7 +218,7 @@ void CheckVolumeArgs(const std::string& path, const kube::SchedulerPluginArgs& a
   }
 }
 
-// What the arguments of one plugin are about. Null: nothing to do.
+// Rules for the arguments of one plugin. Null: nothing to do.
 struct ArgRules {
   absl::string_view plugin;
   std::vector<std::string> fields;  // beside apiVersion and kind

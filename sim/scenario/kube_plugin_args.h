@@ -61,14 +61,14 @@ void CheckPluginArgFields(const std::string& path, const std::string& plugin,
                           const proto::kube::SchedulerPluginArgs& args,
                           std::vector<KubeProblem>* problems);
 
-// Sets what is not given to Kubernetes' defaults.
+// Sets missing arguments to Kubernetes' defaults.
 void SetPluginArgDefaults(const std::string& plugin, proto::kube::SchedulerPluginArgs* args);
 
-// What kube-scheduler checks when it loads a configuration. REQUIRES: defaults are set.
+// Checks that kube-scheduler makes when it loads a configuration. REQUIRES: defaults are set.
 void CheckPluginArgs(const std::string& path, const std::string& plugin,
                      const proto::kube::SchedulerPluginArgs& args, ConfigProblems* problems);
 
-// What it checks when it makes NodeResourcesFit; paths begin at the arguments.
+// Checks that it makes when it creates NodeResourcesFit; paths begin at the arguments.
 void CheckFitArgs(const proto::kube::SchedulerPluginArgs& args, ConfigProblems* problems);
 
 // REQUIRES: the arguments have defaults and no problems.

@@ -24,8 +24,8 @@ struct DefaultPlugin {
   absl::string_view name;
   int64_t weight;   // 0: none is given
   PointSet points;  // that it implements
-  // Those of them at which it does nothing that a simulation would see. A configuration may name
-  // them; the profile's lists leave them out.
+  // The points at which it does nothing that a simulation would see. A configuration may name them;
+  // the profile's lists leave them out.
   PointSet idle = 0;
 };
 
@@ -131,7 +131,7 @@ class Expansion {
   const std::optional<PluginSetProblem>& problem() const { return problem_; }
 
   // The plugins of a point, in order: those of both sets in the order of the point's own, the rest
-  // of multiPoint, the rest of the point's own. Of no use after a problem.
+  // of multiPoint, the rest of the point's own. Not valid after a problem.
   std::vector<std::string> List(PluginPoint point) {
     const std::string field(PluginPointField(point));
     const PluginSet& own = sets_[point];
@@ -199,7 +199,7 @@ class Expansion {
                       PluginPointInterface(point), "\""));
   }
 
-  // Of a plugin that `field` enables.
+  // The points of a plugin that `field` enables.
   PointSet Points(const std::string& plugin, PluginPoint point, absl::string_view field) {
     const auto [known, is_new] = points_.try_emplace(plugin);
     if (is_new) known->second = PointsOf(plugin, registry_);

@@ -66,7 +66,7 @@ PluginSets DefaultPluginSets();
 // `own`, the sets that a profile gives, over the default ones.
 PluginSets MergePluginSets(const PluginSets& own);
 
-// What is wrong with the sets of a profile, in Kubernetes' words, and where.
+// A problem of the sets of a profile, in Kubernetes' words, and its place.
 struct PluginSetProblem {
   std::string what;
   std::string field;   // of the profile's plugins: "score", "multiPoint"; empty: several

@@ -21,7 +21,7 @@ using DeviceAction = DeviceTransition::Action;
 struct ActionName {
   absl::string_view name;
   Action action;
-  Action undo;  // what ends it after its duration
+  Action undo;  // the action at the end of its duration
   bool may_last;
   DeviceAction device = DeviceAction::kUnhealthy;  // of kDevices
   DeviceAction device_undo = DeviceAction::kHealthy;

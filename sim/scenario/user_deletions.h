@@ -34,7 +34,7 @@ namespace proto {
 class Scenario;
 }
 
-// Deletions of jobs and pods, for the engine. Those of claims belong to the control plane.
+// Deletions of jobs and pods, for the engine. Deletions of claims belong to the control plane.
 struct UserDeletions {
   absl::flat_hash_map<std::string, std::vector<JobDeletion>> by_job;  // by name of the job
   SimTime last;                                                       // deletion, claims included

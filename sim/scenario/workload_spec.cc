@@ -60,7 +60,7 @@ absl::Status CheckGeneratedMig(const proto::Generated& g) {
                       absl::StrCat("found ", DoubleText(g.offered_percent()),
                                    ", expected above 0, at most 1000000"));
     }
-    options.offered_units = 1;  // how many they are, only the cluster says
+    options.offered_units = 1;  // their number depends on the cluster
   }
   return CheckMigMix(options);
 }

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -25,6 +26,7 @@
 #include "model/kube/shape_of_pod.h"
 #include "model/kube/spec_of_node.h"
 #include "model/proto/kube.pb.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace kubernetes_fields_test {
@@ -73,7 +75,7 @@ struct Outcome {
   }
 };
 
-// What the rules see of the type's frame with `content` in it.
+// The rules' results for the type's frame with `content` in it.
 Outcome OutcomeOf(const KubeTypeRows& type, absl::string_view content) {
   const bool whole = absl::StartsWith(content, "spec:");
   std::string body =
@@ -175,6 +177,65 @@ TEST(KubernetesFieldsTest, ListsEveryFieldOnceAndNoOther) {
       }
     }
   }
+}
+
+// A field of upstream's type, and the type of the field where it is an object's.
+struct OpenApiField {
+  std::string type;
+  std::string name;
+  std::string below;
+};
+
+std::vector<OpenApiField> OpenApiFields() {
+  std::vector<OpenApiField> fields;
+  for (const absl::string_view line :
+       absl::StrSplit(TestText("OpenApiOf134"), '\n', absl::SkipEmpty())) {
+    if (line[0] == '#') continue;
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(line, absl::MaxSplits(' ', 1));
+    const std::pair<std::string, std::string> place =
+        absl::StrSplit(parts.first, absl::MaxSplits('.', 1));
+    fields.push_back({place.first, place.second, std::string(parts.second)});
+  }
+  return fields;
+}
+
+// The rows are the fields of upstream's types: none is missing, none is invented, and where a field
+// is honoured, its type has rows as well.
+TEST(KubernetesFieldsTest, RowsAreThoseOfThePublishedSpecification) {
+  std::set<std::string> published;
+  std::map<std::string, std::string> below;
+  for (const OpenApiField& field : OpenApiFields()) {
+    const std::string at = absl::StrCat(field.type, ".", field.name);
+    published.insert(at);
+    if (!field.below.empty()) below[at] = field.below;
+  }
+  ASSERT_GT(published.size(), 200u);
+  std::set<std::string> types;
+  for (const KubeTypeRows& type : KubernetesFields()) types.insert(type.name);
+  EXPECT_TRUE(types.contains("PodSpec") && types.contains("NodeSpec") &&
+              types.contains("NodeStatus"));
+  std::set<std::string> listed;
+  for (const KubeTypeRows& type : KubernetesFields()) {
+    for (const KubeFieldRow& row : type.fields) {
+      for (const std::string& name : row.names) {
+        const std::string at = absl::StrCat(type.name, ".", name);
+        listed.insert(at);
+        const bool honoured =
+            row.verdict == Verdict::kHonoured || row.verdict == Verdict::kElsewhere;
+        if (honoured && below.contains(at)) {
+          EXPECT_TRUE(types.contains(below[at])) << at << " leads to " << below[at];
+        }
+      }
+    }
+    for (const KubeFieldRow& row : type.others) {
+      for (const std::string& name : row.names) {
+        EXPECT_FALSE(published.contains(absl::StrCat(type.name, ".", name)))
+            << type.name << "." << name << " is in 1.34";
+      }
+    }
+  }
+  EXPECT_EQ(listed, published);
 }
 
 // The walk from the three roots over everything that is honoured meets every type of the table, and

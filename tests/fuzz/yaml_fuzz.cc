@@ -1,4 +1,4 @@
-// libFuzzer target: any bytes as a scenario. What is accepted must survive ToYaml and back.
+// libFuzzer target: any bytes as a scenario. An accepted scenario must survive ToYaml and back.
 
 #include <cstddef>
 #include <cstdint>

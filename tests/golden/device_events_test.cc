@@ -1,5 +1,5 @@
-// What happens to pods below the scheduler, scenario by scenario: the events of each file in
-// device_events/ are those that the scenario of that name leaves behind.
+// Device events of golden scenarios: each file in device_events/ has the events that the scenario
+// of that name must leave behind.
 //
 // The expected files were checked by hand against what the kubelet and the Job controller do.
 #include <algorithm>

@@ -2,6 +2,7 @@
 // scenario, the same end for every damaged ledger. Its other parts are tested by
 // results_checks.py. Skipped without python3; the numpy side also without numpy.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -52,7 +54,7 @@ std::string FileText(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
 }
 
-// What no golden scenario has: several tenants, and names that are no plain ASCII.
+// Features that no golden scenario has: several tenants, and names that are not plain ASCII.
 constexpr char kTenants[] = R"(
 name: tenants
 mode: replay
@@ -65,7 +67,20 @@ workload:
   - {name: d, tenant: näme, priority: -7, cpu: 1, arrival: 3s, run_time: 60s}
 )";
 
+// Runs the program, which finds paths in the repository.
+void RunDrasim(std::vector<std::string> args, const std::string& dir) {
+  args.insert(args.end(), {"--ledger", "on", "--quiet", "--out", dir});
+  const ProcessResult result = Process(DRASIM_BINARY, args, DRASIM_SOURCE_DIR).Wait(600);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+}
+
 void RunGolden(const std::string& name, const std::string& dir) {
+  if (name == "extender") {
+    RunDrasim({"run", "scenarios/kube/extender.yaml", "--extender-replay",
+               "scenarios/kube/extender.calls.jsonl"},
+              dir);
+    return;
+  }
   const std::string yaml =
       name == "tenants"
           ? kTenants
@@ -158,7 +173,7 @@ void ExpectEqualLines(const std::string& actual, const std::string& expected) {
 }
 
 std::vector<std::string> GoldenNames() {
-  std::vector<std::string> names = {"tenants"};
+  std::vector<std::string> names = {"tenants", "extender"};
   for (const auto& entry : std::filesystem::directory_iterator(
            absl::StrCat(DRASIM_SOURCE_DIR, "/tests/golden/scenarios"))) {
     names.push_back(entry.path().filename());
@@ -182,6 +197,67 @@ TEST(DrasimResultsTest, GivesTheRecordsOfTheCppReader) {
       EXPECT_EQ(result.exit_code, 0) << result.err;
       ExpectEqualLines(result.out, expected);
     }
+  }
+}
+
+// A column's values, weighted by their places, modulo 2^64.
+class ColumnSum {
+ public:
+  void Add(int64_t value) { sum_ += static_cast<uint64_t>(value) * (1 + row_++ % 1009); }
+  uint64_t sum() const { return sum_; }
+
+ private:
+  uint64_t sum_ = 0;
+  uint64_t row_ = 0;
+};
+
+// The line that ledger_lines.py prints first.
+std::string SumsOf(const std::string& dir) {
+  absl::StatusOr<std::unique_ptr<LedgerReader>> opened = LedgerReader::Open(dir);
+  EXPECT_TRUE(opened.ok()) << opened.status();
+  LedgerReader& reader = **opened;
+  std::array<ColumnSum, 7> columns;
+  Record r;
+  while (*reader.Next(&r)) {
+    columns[0].Add(r.time.ns());
+    columns[1].Add(static_cast<int64_t>(r.kind));
+    columns[2].Add(Number(r.pod));
+    columns[3].Add(Number(r.node));
+    columns[4].Add(static_cast<int64_t>(r.devices.bits()));
+    columns[5].Add(r.detail);
+    columns[6].Add(Number(r.preemptor));
+  }
+  std::string text = absl::StrCat(reader.records());
+  for (const ColumnSum& column : columns) absl::StrAppend(&text, " ", column.sum());
+  return text;
+}
+
+// In make soak a million records, with keyframes. CPU time, since other tests run beside this one.
+TEST(DrasimResultsTest, ReadsAMillionRecordsInTime) {
+  const std::vector<std::string> libraries = Libraries();
+  if (libraries.empty()) GTEST_SKIP() << "there is no python3";
+  const uint64_t pods = 3400 * std::min<uint64_t>(100, SoakSeeds(1));
+  const TempDir dir;
+  dir.Write("long.yaml", absl::StrCat("mode: replay\n"
+                                      "cluster: {nodes: 1000, node: {cpu: 64, memory: 256Gi, gpus: "
+                                      "8}}\n"
+                                      "workload:\n  generated: {pods: ",
+                                      pods,
+                                      ", interarrival: constant(1), run_time: "
+                                      "exponential(mean=300)}\n"
+                                      "scheduler: {policy: best-fit}\n"));
+  ASSERT_NO_FATAL_FAILURE(RunDrasim({"run", dir.PathOf("long.yaml")}, dir.PathOf("run")));
+  const std::string expected = SumsOf(dir.PathOf("run"));
+  for (const std::string& library : libraries) {
+    const ProcessResult result =
+        Python({"tests/python/ledger_lines.py", "sums", library, dir.PathOf("run")});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const std::vector<std::string> lines = absl::StrSplit(result.out, '\n');
+    ASSERT_EQ(lines.size(), 3u) << result.out;
+    EXPECT_EQ(lines[0], expected) << library;
+    double seconds = 0;
+    ASSERT_TRUE(absl::SimpleAtod(lines[1], &seconds)) << lines[1];
+    EXPECT_LE(seconds, library == "numpy" ? 3 : 30) << library;
   }
 }
 
@@ -227,6 +303,17 @@ std::string WithAPlausibleFrame(const std::string& whole, Random* random) {
                       whole.substr(frame + kFrameHeaderBytes + length));
 }
 
+// As of a later drasim: another version in the header.
+std::string WithAnotherVersion(const std::string& whole, Random* random) {
+  const size_t length = ReadLittleEndian(absl::string_view(whole).substr(kLedgerMagic.size(), 4));
+  const size_t begin = kLedgerMagic.size() + kFrameHeaderBytes;
+  std::string payload = whole.substr(begin, length);
+  // The last value of a field counts: field 1, a number of one byte.
+  payload += {'\x08', static_cast<char>(5 + random->Below(100))};
+  return absl::StrCat(kLedgerMagic, MakeFrame(FrameType::kHeader, payload),
+                      whole.substr(begin + length));
+}
+
 // "records complete", or "error".
 std::string OutcomeOf(const std::string& bytes) {
   const absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::FromMemory(bytes);
@@ -253,8 +340,9 @@ TEST(DrasimResultsTest, DamagedLedgersRaiseNothingButItsException) {
       // In a plausible frame, a record may contradict the state of the cluster, which the C++
       // reader alone rebuilds; whatever that one takes, both read alike.
       const bool plausible = i % 2 == 1;
-      const std::string bytes =
-          plausible ? WithAPlausibleFrame(whole, &random) : DamagedBytes(whole, &random);
+      const std::string bytes = plausible     ? WithAPlausibleFrame(whole, &random)
+                                : i % 20 == 0 ? WithAnotherVersion(whole, &random)
+                                              : DamagedBytes(whole, &random);
       const std::string name = absl::StrCat(1000 + i);
       std::ofstream(dir.PathOf(name), std::ios::binary) << bytes;
       expected[name] = absl::StrCat(OutcomeOf(bytes), plausible ? "?" : "");

@@ -117,7 +117,7 @@ TEST(SwfTest, KthWaitsAsInAnIndependentReplay) {
 
 // ---- DLRM 2025, against its own course ----
 
-// How many pods run from each instant on.
+// RunningCount: the number of running pods from each instant on.
 class RunningCount : public RecordSink {
  public:
   void OnRecord(const Record& record, const ClusterState&) override {

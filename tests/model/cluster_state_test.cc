@@ -71,7 +71,7 @@ std::vector<int64_t> DeviceMilli(const ClusterState& cluster, NodeId node) {
   return std::vector<int64_t>(idle.begin(), idle.end());
 }
 
-// ---- The oracle: specs and pods alone; every column is computed anew from them. ----
+// ---- The oracle: specs and pods alone; every column is recomputed from them. ----
 
 struct OracleNode {
   NodeSpec spec;
@@ -573,7 +573,7 @@ std::string Saved(const ClusterState& cluster) {
   return out.Release();
 }
 
-// The bytes loaded into a new cluster of the run's nodes. What loads must be consistent.
+// The bytes loaded into a new cluster of the run's nodes. A loaded state must be consistent.
 struct Reloaded {
   Reloaded(RandomRun& run, const std::string& bytes) : cluster(&models, &run.world().shapes) {
     for (const OracleNode& n : run.oracle().nodes) EXPECT_TRUE(cluster.AddNode(n.spec).ok());
@@ -630,7 +630,7 @@ struct DeviceWorld {
     models.SetMig(models.Find("A30"), &a30);
   }
 
-  // A node that reports so many example.com/device.
+  // A node that reports `devices` of example.com/device.
   NodeId AddNode(const std::string& name, const std::string& model, int32_t gpus,
                  int64_t devices = 8) {
     NodeSpec spec;
@@ -845,7 +845,7 @@ TEST(ClusterDevicesTest, WhatWasGivenIsThereAgainAfterARollback) {
   }
 }
 
-// ---- What cannot be, neither in a run nor in a checkpoint ----
+// ---- States that are impossible in a run and in a checkpoint ----
 
 // A checkpoint of one node on which one bound pod of the first shape holds that.
 std::string Checkpoint(DeviceSet devices, const DeviceGrants& grants) {
@@ -923,7 +923,7 @@ TEST(ClusterDevicesTest, ImpossibleGrantsAreRefused) {
   }
 }
 
-// ---- A naive model: who holds what, and nothing else ----
+// ---- A naive model: the holders of resources, and nothing else ----
 
 struct NaivePod {
   PodShape shape;

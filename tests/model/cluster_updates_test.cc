@@ -58,7 +58,7 @@ TEST(ClusterUpdatesTest, AdoptedPodsMayOvercommitTheirNode) {
   live.cluster.Adopt(larger, node);
   EXPECT_EQ(live.cluster.pod_phase(larger), PodPhase::kBound);
   EXPECT_EQ(live.cluster.node(node).cpu_milli_idle, -700);
-  // What asks for CPU does not fit; what does not, fits.
+  // A pod that requests CPU does not fit; one without a CPU request fits.
   EXPECT_FALSE(live.cluster.CanPlace(live.shapes.Intern(Asking(1, 0)), node, DeviceSet()));
   EXPECT_TRUE(live.cluster.CanPlace(live.shapes.Intern(Asking(0, 5)), node, DeviceSet()));
   live.ExpectConsistent();
@@ -104,12 +104,15 @@ TEST(ClusterUpdatesTest, AnUpdatedNodeKeepsItsPods) {
   updated.unschedulable = true;
   updated.taints = {{"t", "", "NoSchedule"}};
   updated.extended = {{"example.com/new", 3}};
+  const uint64_t version = live.cluster.nodes_version();
   ASSERT_TRUE(live.cluster.UpdateNode(node, updated).ok());
+  EXPECT_NE(live.cluster.nodes_version(), version);
   EXPECT_EQ(live.cluster.node(node).cpu_milli_idle, -100);
   EXPECT_EQ(live.cluster.node(node).pods_idle, 0);
   EXPECT_FALSE(live.cluster.node(node).schedulable);
   EXPECT_TRUE(live.cluster.node(node).has_taints);
   EXPECT_EQ(live.cluster.cordoned_nodes(), 1u);
+  EXPECT_EQ(live.cluster.tainted_nodes(), 1u);
   EXPECT_EQ(live.cluster.totals().cpu_milli_capacity, 500);
   EXPECT_EQ(live.cluster.node_cpu_milli_max(), 500);
   EXPECT_EQ(live.cluster.node_spec(node).labels, updated.labels);
@@ -120,9 +123,11 @@ TEST(ClusterUpdatesTest, AnUpdatedNodeKeepsItsPods) {
 
   updated.extended.clear();
   updated.unschedulable = false;
+  updated.taints.clear();
   ASSERT_TRUE(live.cluster.UpdateNode(node, updated).ok());
   EXPECT_EQ(live.cluster.extended_idle(node, 0), -2);
   EXPECT_EQ(live.cluster.cordoned_nodes(), 0u);
+  EXPECT_EQ(live.cluster.tainted_nodes(), 0u);
   live.ExpectConsistent();
 
   updated.cpu_milli = -1;

@@ -99,7 +99,7 @@ TEST(DetLogDeathTest, RefusesArgumentsOutsideTheDomain) {
   EXPECT_DEATH(DetExp(std::numeric_limits<double>::quiet_NaN()), "CHECK failed");
 }
 
-// What is known about a distribution without sampling it.
+// Known properties of a distribution, found without sampling it.
 struct ContinuousCase {
   const char* text;
   double mean;

@@ -597,7 +597,7 @@ TEST(FragmentationTest, NodesWithSeveralModels) {
   model.AddParts(node, -1, absl::MakeSpan(totals));
   EXPECT_EQ(totals, std::vector<int64_t>(totals.size()));
 
-  // Without CPU nobody can use anything.
+  // Without CPU no pod can use anything.
   node.cpu_milli_idle = 0;
   EXPECT_EQ(model.Amount(node), 2300);
 

@@ -29,7 +29,7 @@ std::vector<Item> Pattern(int n) {
   return items;
 }
 
-// What sort.Slice of Go makes of the same elements.
+// The expected orders are those of Go's sort.Slice for the same elements.
 TEST(GoSortTest, EqualElementsStandWhereGoLeavesThem) {
   EXPECT_EQ(PlacesAfterSort(Pattern(14)),
             (std::vector<int>{6, 1, 11, 10, 0, 5, 9, 7, 4, 2, 12, 8, 3, 13}));

@@ -124,7 +124,7 @@ TEST(GpuTopologyTest, DescriptionsGoBeforeProducts) {
   EXPECT_EQ(Score(Gpu("V100-SXM2-32GB"), Gpu("V100-SXM2-32GB")), 20);
   // Each says something else: they are not on one fabric.
   EXPECT_EQ(Score(Gpu(a100, "pairs"), Gpu(a100, "switch")), 20);
-  // Somebody says that there is a link; how many is not known.
+  // A description says that there is a link, but the number of links is not known.
   EXPECT_EQ(Score(Gpu("G2", "switch"), Gpu("G2", "switch")), 120);
   EXPECT_EQ(Score(Gpu("G2", "pairs"), Gpu("G2")), 120);
   // Products with different numbers: a link has two ends.

@@ -207,7 +207,7 @@ TEST(LoweringTest, MemoryMayDecide) {
   // It is that of all GPUs together.
   EXPECT_EQ(Lowered(smallest, Demand(2, 100, 2 * 9728)), "1g.10gb:2, 250 for 2x100");
   EXPECT_EQ(Lowered(smallest, Demand(2, 100, 2 * 9729)), "2g.20gb:2, 500 for 2x100");
-  // Of no concern to a whole GPU.
+  // Memory does not matter for a whole GPU.
   EXPECT_EQ(Lowered(smallest, Demand(1, 1000, 90000)), "1x1000, 1000 for 1x1000");
 }
 
@@ -334,7 +334,7 @@ TEST(LoweringTest, RenamedOnlyIfShared) {
   EXPECT_EQ(Lowered(instances, Demand(1, 1000)), "nvidia.com/gpu:1, 1000 for 1x1000");
 }
 
-// ---- What holds for all ----
+// ---- Rules for all lowerings ----
 
 TEST(LoweringTest, ModelsAreIgnoredOnlyIfAsked) {
   std::vector<LoweringOptions> all = {Rule(LoweringRule::kNone), Rule(LoweringRule::kWholeGpu),

@@ -126,7 +126,7 @@ TEST(MigFragmentationTest, EveryStateAgreesWithTheFormula) {
   }
 }
 
-// What occupies the units does not matter, nor do rules about who may stand beside whom.
+// The measure ignores which instances occupy the units, and rules about neighbours.
 TEST(MigFragmentationTest, DependsOnOccupiedUnitsAlone) {
   MigRules rules;
   rules.forbidden = {{"4g.40gb", "3g.40gb"}, {"1g.10gb", "2g.20gb"}};

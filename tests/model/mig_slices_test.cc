@@ -12,7 +12,7 @@
 namespace drasim {
 namespace mig_slices_test {
 
-// Of an A100, where 1g.10gb has no place that covers the last slice.
+// On an A100, where 1g.10gb has no place that covers the last slice.
 TEST(MigSlicesTest, OneGpu) {
   const MigTable table = TestTable(TestA100(), OnlyProfiles(A100Base()));
   const auto slices = [&table](const std::vector<std::pair<std::string, int32_t>>& instances,
@@ -37,7 +37,7 @@ TEST(MigSlicesTest, OneGpuWithAStaticLayout) {
   EXPECT_EQ(slices({}), (SliceCounts{8, 0, 3}));
   EXPECT_EQ(slices({{"3g.40gb", 0}}), (SliceCounts{8, 4, 3}));
   EXPECT_EQ(slices({{"3g.40gb", 0}, {"1g.10gb", 5}}), (SliceCounts{8, 5, 3}));
-  // Of an earlier layout: until its pod is gone, the layout decides nothing.
+  // An instance of an earlier layout: until its pod is gone, the layout decides nothing.
   EXPECT_EQ(slices({{"1g.10gb", 6}}), (SliceCounts{8, 1, 0}));
   // Without an instance there is no layout.
   EXPECT_EQ(SlicesOfGpu(table, 0, false, uint64_t{0}), (SliceCounts{8, 0, 0}));

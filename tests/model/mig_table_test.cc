@@ -191,7 +191,7 @@ TEST(MigTableTest, ListsPlacementsByProfileAndStart) {
   EXPECT_EQ(table.FindPlacement(3, 1), -1);
 }
 
-// What stands about a state in the table, against the instances that are there.
+// Compares a state's columns in the table with the instances that are there.
 void ExpectColumns(const MigTable& table, const MigRules& rules, MigState state) {
   std::vector<Instance> instances;
   uint64_t set = 0;
@@ -324,7 +324,7 @@ TEST(MigTableTest, ForbiddenPairs) {
     return TestTable(TestA100(), Without(A100Base(), one, other)).states();
   };
   EXPECT_EQ(states("3g.40gb", "4g.40gb"), 297U);
-  // Of one profile, no two; only the two halves have that.
+  // No two of one profile; only the state of two halves has them.
   EXPECT_EQ(states("3g.40gb", "3g.40gb"), 297U);
   EXPECT_EQ(states("3g.39gb", "4G.40GB"), 297U);
   // The other one is left out anyway.

@@ -43,6 +43,13 @@ class AgainstPrintf {
                     << DoubleText(actual) << ", printf writes " << text.data();
       return false;
     }
+    std::array<char, kMostDoubleChars> written;
+    const std::string direct(written.data(), WriteRounded(value, decimals, written.data()));
+    if (direct != DoubleText(actual)) {
+      ADD_FAILURE() << "WriteRounded(" << DoubleText(value) << ", " << decimals << ") is " << direct
+                    << ", AppendDouble writes " << DoubleText(actual);
+      return false;
+    }
     const std::string fixed = FixedText(value, decimals);
     if (fixed != text.data()) {
       ADD_FAILURE() << "FixedText(" << DoubleText(value) << ", " << decimals << ") is " << fixed
@@ -93,6 +100,30 @@ TEST(RoundDecimalsTest, KeepsTheSignOfZero) {
   EXPECT_EQ(Bits(RoundDecimals(-0.001, 2)), Bits(-0.0));
   EXPECT_EQ(Bits(RoundDecimals(-0.0, 2)), Bits(-0.0));
   EXPECT_EQ(Bits(RoundDecimals(0.001, 2)), Bits(0.0));
+}
+
+// An exponent is shorter than zeros from some places on.
+TEST(WriteRoundedTest, WritesAsAppendDoubleDoes) {
+  const auto text = [](double value, int decimals) {
+    std::array<char, kMostDoubleChars> to;
+    return std::string(to.data(), WriteRounded(value, decimals, to.data()));
+  };
+  EXPECT_EQ(text(866232.5512, 2), "866232.55");
+  EXPECT_EQ(text(106.7049, 2), "106.7");
+  EXPECT_EQ(text(12, 2), "12");
+  EXPECT_EQ(text(-3.25, 2), "-3.25");
+  EXPECT_EQ(text(-0.001, 2), "-0");
+  EXPECT_EQ(text(0.05, 3), "0.05");
+  for (int decimals = 0; decimals <= 9; ++decimals) {
+    for (double digits : {1.0, 2.0, 12.0, 123.0, 1023.0}) {
+      for (double power = 1e-9; power < 1e20; power *= 10) {
+        const double value = digits * power;
+        if (value * std::pow(10.0, decimals) >= 4e15) break;
+        EXPECT_EQ(text(value, decimals), DoubleText(RoundDecimals(value, decimals)))
+            << value << " " << decimals;
+      }
+    }
+  }
 }
 
 TEST(RoundDecimalsDeathTest, RefusesPlacesThatItHasNoPowerFor) {

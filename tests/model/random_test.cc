@@ -41,7 +41,7 @@ void NaiveMultiply(uint64_t a, uint64_t b, uint64_t* high, uint64_t* low) {
   }
 }
 
-// What Below means, without its shortcuts: products in an incomplete round are refused.
+// The definition of Below, without its shortcuts: products in an incomplete round are refused.
 uint64_t NaiveBelow(Random& random, uint64_t n) {
   const uint64_t incomplete = (kMax % n + 1) % n;
   uint64_t high = 0;

@@ -51,7 +51,7 @@ class Life {
     Save(out);
     return out.Release();
   }
-  // What lives, and what has ended since the call before.
+  // Saves the live rows, and those that have ended since the last call.
   SavedState Next() {
     RowPicks picks;
     picks[kJobKind] = open_;

@@ -56,6 +56,7 @@ void AddPlacementShapes(const PodShape& base, std::vector<PodShape>* shapes) {
   add().host_ports = {{"0.0.0.0", "TCP", 81}};
   add().images = {"a:1"};
   add().images = {"a:2"};
+  add().volume_images = {"a:1"};
 }
 
 // Rules about other pods, and what other objects see of a pod.

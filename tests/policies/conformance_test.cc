@@ -326,7 +326,7 @@ TEST_P(PluginConformance, AKnownQueueOrderIsThatOfLess) {
   }
 }
 
-// What a plugin remembers of a node must not outlive the node's state.
+// A plugin's memory of a node must not outlive the node's state.
 TEST_P(PluginConformance, AnOldPluginScoresAChangedClusterLikeANewOne) {
   Sample sample(77);
   const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
@@ -452,7 +452,7 @@ TEST_P(ChooserConformance, ProposalsFitAndTheBestComesFirst) {
       if (shape.request.gpu_count == 0) continue;
       for (const NodeId node : sample.Feasible(id)) {
         (shape.request.is_share() ? shares : wholes) += 1;
-        // What an earlier call left behind must not show.
+        // Results of an earlier call must not remain.
         DeviceProposals proposals = {{DeviceSet::FirstN(8), 99}, {DeviceSet(), 98}};
         chooser->Propose(shape.request, sample.cluster(), node, &proposals);
         ASSERT_FALSE(proposals.empty());

@@ -76,7 +76,7 @@ class Fence : public FilterPlugin, public NodeRestrictionPlugin {
   std::string name_;
 };
 
-// How often a plugin was made, and with which arguments.
+// The number of times a plugin was made, and its arguments.
 struct Made {
   int times = 0;
   bool had_args = false;

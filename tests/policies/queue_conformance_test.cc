@@ -257,7 +257,7 @@ TEST(QueueRegistryTest, TheSamplesHoldJobsInEveryState) {
   EXPECT_LT(sample.waiting().size() + sample.running().size(), kJobs);
 }
 
-// What a policy has that says nothing else.
+// Defaults of a policy that overrides nothing else.
 TEST(QueuePolicyTest, Defaults) {
   class Plain : public QueuePolicy {
    public:

@@ -264,7 +264,7 @@ TEST(GpuPackingTest, FloorsKeepTheThreeClassesApart) {
   // Six shares: 64 + 65 + 4 * 90 = 489, / 10 = 48: 52. Eight: 489 + 2 * 90 = 669: max(34, 50).
   EXPECT_EQ(ScoresOf(plugin, builder, builder.AddShape(TestShape(1000, 6, 100)))[0], 52);
   EXPECT_EQ(ScoresOf(plugin, builder, builder.AddShape(TestShape(1000, 8, 100)))[0], 50);
-  // Twenty whole ones of a used node: max(50 - 20, 33). Of an untouched one with 64: 32.
+  // Twenty whole ones of a used node: max(50 - 20, 33). From an untouched one with 64: 32.
   builder.AddNode(TestNode("untouched", 128000, kMaxDevicesPerNode));
   const Scores twenty = ScoresOf(plugin, builder, builder.AddShape(TestShape(1000, 20)));
   EXPECT_EQ(twenty[1], 33);

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""What drasim_results reads from ledgers, as text for drasim_results_test.cc.
+"""Ledgers as drasim_results reads them, as text for drasim_results_test.cc.
 
     ledger_lines.py lines plain|numpy LEDGER      every record, node, pod and grant
-    ledger_lines.py outcomes plain|numpy FOLDER   of each file: "NAME records complete|error"
+    ledger_lines.py outcomes plain|numpy FOLDER   for each file: "NAME records complete|error"
+    ledger_lines.py sums plain|numpy LEDGER       records, a sum of each column; CPU seconds
 """
 
 import os
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../python"))
 
@@ -70,9 +72,22 @@ def print_outcomes(folder, use_numpy):
             print(name, len(ledger.records["kind"]), int(ledger.complete))
 
 
+def print_sums(path, use_numpy):
+    begin = time.process_time()
+    records = dr.read_ledger(path, use_numpy).records
+    seconds = time.process_time() - begin
+    sums = [
+        sum(value * (1 + row % 1009) for row, value in enumerate(records[name].tolist())) % 2**64
+        for name in records.columns
+    ]
+    print(len(records), *sums)
+    print(seconds)
+
+
 def main():
     _, mode, library, path = sys.argv
-    {"lines": print_lines, "outcomes": print_outcomes}[mode](path, library == "numpy")
+    modes = {"lines": print_lines, "outcomes": print_outcomes, "sums": print_sums}
+    modes[mode](path, library == "numpy")
 
 
 if __name__ == "__main__":

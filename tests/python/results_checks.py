@@ -7,6 +7,7 @@
 import importlib.util
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -113,17 +114,23 @@ class RunTest(FolderTest):
         self.write("summary.json", "{}")
         self.write(
             "jobs.csv",
-            "job,count,share,text,none,digits,huge\n"
-            '7,1,0.5,x,,1_0,1e999\n8,,-2e3,"\u2028,\x0b",,2,1\n',
+            "job,count,share,text,none,digits,huge,wide,wider,mixed\n"
+            f"7,1,0.5,x,,1_0,1e999,{2**64 - 1},{2**64},{2**63}\n"
+            '8,,-2e3,"\u2028,\x0b",,2,1,,1,-1\n'
+            f"9,,,,,,{'9' * 400},,,\n",
         )
         jobs = dr.read_run(self.path(".")).jobs
-        self.assertEqual(jobs["job"], ["7", "8"])
-        self.assertEqual(jobs["count"], [1, None])
-        self.assertEqual(jobs["share"], [0.5, -2000.0])
-        self.assertEqual(jobs["text"], ["x", "\u2028,\x0b"])
-        self.assertEqual(jobs["none"], [None, None])
-        self.assertEqual(jobs["digits"], ["1_0", "2"])
-        self.assertEqual(jobs["huge"], ["1e999", "1"])
+        self.assertEqual(jobs["job"], ["7", "8", "9"])
+        self.assertEqual(jobs["count"], [1, None, None])
+        self.assertEqual(jobs["share"], [0.5, -2000.0, None])
+        self.assertEqual(jobs["text"], ["x", "\u2028,\x0b", ""])
+        self.assertEqual(jobs["none"], [None] * 3)
+        self.assertEqual(jobs["digits"], ["1_0", "2", ""])
+        self.assertEqual(jobs["huge"], ["1e999", "1", "9" * 400])
+        self.assertEqual(jobs["wide"], [2**64 - 1, None, None])
+        self.assertIsInstance(jobs["wide"][0], int)
+        self.assertEqual(list(map(str, jobs["wider"])), ["1.8446744073709552e+19", "1.0", "None"])
+        self.assertEqual(list(map(str, jobs["mixed"])), ["9.223372036854776e+18", "-1.0", "None"])
 
 
 class LedgerTest(FolderTest):
@@ -170,6 +177,23 @@ class LedgerTest(FolderTest):
             dr.read_ledger,
             self.write("l", b"DRASIMLG" + frame),
         )
+
+    def test_frames_that_sum_up_records(self):
+        with open(os.path.join(RUN, "ledger"), "rb") as file:
+            whole = file.read()
+        records = dr.read_ledger(RUN, False).records
+        header_end = 8 + 9 + int.from_bytes(whole[8:12], "little")
+        for kind in (3, 5, 6, 7, 8, 9, 10, 11):
+            frame = wire_frame(kind, b"\xff" * 100)
+            path = self.write("l", whole[:header_end] + frame + whole[header_end:])
+            ledger = dr.read_ledger(path, False)
+            self.assertTrue(ledger.complete)
+            for name in records.columns:
+                self.assertEqual(ledger.records[name], records[name])
+        for kind in (0, 12, 255):
+            frame = wire_frame(kind, b"")
+            path = self.write("l", whole[:header_end] + frame + whole[header_end:])
+            self.assert_refused("an unknown frame", dr.read_ledger, path)
 
     def test_numbers_of_64_bits(self):
         libraries = [PlainColumns()]
@@ -238,6 +262,11 @@ class BenchTest(FolderTest):
         self.assertEqual(bench.costs["cpu_seconds"], [0.25])
         self.assertEqual(len(bench.missing), 0)
         self.write(
+            "costs.csv",
+            "entry,queue,policy,seed,cpu_seconds,peak_rss_kib,more\nfill,,fgd,1,0.25,9000,\n",
+        )
+        self.assertEqual(dr.read_bench(self.path(".")).costs["more"], [None])
+        self.write(
             "costs.csv", "entry,queue,policy,seed,cpu_seconds,peak_rss_kib\nfill,,fgd,1,x,1\n"
         )
         self.assert_refused("cpu_seconds has a field", dr.read_bench, self.path("."))
@@ -268,7 +297,14 @@ class LibrariesTest(unittest.TestCase):
     def tables(self):
         ledger = dr.read_ledger(RUN)
         run = dr.read_run(RUN)
-        return [run.pods, run.jobs, ledger.records, ledger.pods, ledger.nodes, ledger.shapes]
+        baseline = os.path.join(
+            os.path.dirname(os.path.abspath(__file__)), "../../bench/baseline/core.csv"
+        )
+        return [
+            *(run.pods, run.jobs, run.timeseries, run.by_load, dr.read_bench(baseline).cells),
+            *(ledger.records, ledger.grants, ledger.pods),
+            *(ledger.nodes, ledger.shapes, ledger.summaries),
+        ]
 
     @unittest.skipUnless(installed("pandas"), "pandas is not installed")
     def test_pandas(self):
@@ -296,6 +332,33 @@ class LibrariesTest(unittest.TestCase):
             self.assertEqual(converted.num_rows, len(table))
             first = table.columns[0]
             self.assertEqual(converted[first].to_pylist(), list(table[first]))
+
+
+class PackageTest(FolderTest):
+    @unittest.skipUnless(
+        installed("pip") and installed("setuptools") and installed("wheel"), "pip is not installed"
+    )
+    def test_installs_without_network(self):
+        here = os.path.dirname(os.path.abspath(__file__))
+        # A copy, since setuptools builds beside its sources.
+        source = self.path("source")
+        shutil.copytree(os.path.join(here, "../../python"), source)
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
+        flags = ["--no-index", "--no-build-isolation", "--no-deps", "--target", self.path("there")]
+        subprocess.run([*pip, *flags, source], check=True, stderr=subprocess.DEVNULL)
+        program = (
+            "import drasim_results, sys;"
+            "print(len(drasim_results.read_ledger(sys.argv[1]).records))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program, RUN],
+            env={"PYTHONPATH": self.path("there")},
+            cwd=self.path("."),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        self.assertEqual(int(done.stdout), dr.read_run(RUN).info["records"])
 
 
 if __name__ == "__main__":

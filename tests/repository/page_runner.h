@@ -106,7 +106,7 @@ class PageRunner {
   void Validate(const Block& block) {
     static constexpr absl::string_view kFragments[] = {
         "deletions:",       // of a scenario that says `mode: replay` elsewhere
-        "deadline_after:",  // what a copy of a built-in mapping gains
+        "deadline_after:",  // a line that copies of a built-in mapping gain
     };
     for (const absl::string_view fragment : kFragments) {
       if (absl::StrContains(block.Text(), fragment)) return;

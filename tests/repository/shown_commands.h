@@ -43,8 +43,7 @@ inline constexpr Unchecked kUnchecked[] = {
     {"kubectl ", "needs a cluster"},
     {"timeout ", "where a killed run stops depends on the machine; cli_resume_test.cc covers it"},
     {"drasim run --resume ", "goes on where the run before it was killed"},
-    {"DRASIM_RUNS=", "opens Jupyter"},
-    {"MPLBACKEND=", "needs Python's matplotlib"},
+    {"jupyter ", "opens a browser; make notebooks executes the notebooks"},
     {"drasim run SCENARIO.yaml [FLAGS]", "a form to fill in"},
     {"drasim run --set workload.generated.pods=1000", "how keys are written, not a result"},
     {"drasim run --mode replay --set workload.tenants=vision,speech ...", "shortened"},
@@ -73,7 +72,7 @@ struct Block {
   bool IsFile() const { return !IsConsole() && !note.empty(); }
 };
 
-// The fenced blocks of a page. Those in a list lose the indentation of their fence.
+// The fenced blocks of a page. Blocks in a list lose the indentation of their fence.
 inline std::vector<Block> BlocksOf(absl::string_view page) {
   std::vector<Block> blocks;
   bool inside = false;

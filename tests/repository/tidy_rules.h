@@ -48,9 +48,13 @@ inline constexpr Room kArrows[] = {
      "sim/run sim/extender sim/scenario sim/record sim/core sim/control sim/dra policies traces "
      "model",
      ""},
-    {"sim/compare", "sim/compare sim/run sim/scenario sim/record sim/core policies model", ""},
+    {"sim/outputs", "sim/outputs sim/record model", ""},
+    {"sim/compare",
+     "sim/compare sim/outputs sim/run sim/scenario sim/record sim/core policies model", ""},
     {"sim/bench",
-     "sim/bench sim/compare sim/run sim/scenario sim/record sim/core policies traces model", ""},
+     "sim/bench sim/compare sim/outputs sim/run sim/scenario sim/record sim/core policies traces "
+     "model",
+     ""},
     {"sim/extender", "sim/extender sim/scenario sim/core policies/framework traces model", ""},
     {"sim/kube", "sim/kube sim/extender sim/scenario sim/core policies traces model", ""},
     {"sim/explain",
@@ -84,7 +88,7 @@ inline constexpr Library kLibraries[] = {
     {"string_view", "", "use absl::string_view"},
 };
 
-// What else may stand in quotes: the customs of Google's style, and a generated table.
+// Other headers that may stand in quotes: the customs of Google's style, and a generated table.
 inline constexpr char kQuotedElsewhere[] =
     "absl/* gtest/* gmock/* benchmark/* google/* imgui* GLFW/* Eigen/* go_random_table.inc";
 
@@ -123,7 +127,7 @@ inline std::vector<Include> IncludesOf(absl::string_view text) {
   return includes;
 }
 
-// What is wrong with one include of a file in `from`; empty if nothing is.
+// The error of one include of a file in `from`; empty if there is none.
 inline std::string IncludeMistake(absl::string_view file, const Room& from,
                                   const Include& include) {
   const std::string& header = include.header;

@@ -176,7 +176,7 @@ inline std::vector<std::string> ResultTexts(const std::vector<ClaimAllocation>& 
   for (const ClaimAllocation& result : results) texts.push_back(ResultText(result));
   return texts;
 }
-// What the data of such an allocation is.
+// The data of such an allocation.
 inline std::string HandleText(uint32_t node, const std::vector<std::string>& devices,
                               absl::string_view rest = "") {
   const std::string list =

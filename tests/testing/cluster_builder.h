@@ -218,7 +218,7 @@ inline const Registry& TestRegistry() {
   return *registry;
 }
 
-// What the plugins of a profile refer to. Must outlive the profile.
+// The parts that the plugins of a profile refer to. Must outlive the profile.
 struct ProfileParts {
   ProfileParts(std::vector<TypicalPod> typical, uint64_t seed, SimDuration bind_latency)
       : fragmentation(std::move(typical)), streams(MakeSeededStreams(seed)) {

@@ -1,4 +1,4 @@
-// How long randomised tests go on: a few seeds in `make test`, many more in `make soak`.
+// The length of randomised tests: a few seeds in `make test`, many more in `make soak`.
 #ifndef DRASIM_TESTS_TESTING_SOAK_H_
 #define DRASIM_TESTS_TESTING_SOAK_H_
 
@@ -8,7 +8,7 @@
 
 namespace drasim {
 
-// `quick` seeds, or so many times more as DRASIM_SOAK says (a number from 1 to 1000).
+// `quick` seeds, times DRASIM_SOAK if it is set (a number from 1 to 1000).
 inline uint64_t SoakSeeds(uint64_t quick) {
   const char* text = std::getenv("DRASIM_SOAK");
   const int64_t factor = text == nullptr ? 1 : std::strtoll(text, nullptr, 10);

@@ -50,7 +50,7 @@ inline PodShape PodWithSource(const VolumeSource& source) {
   return shape;
 }
 
-// Of the namespace `default` and the class "std", 5 GiB; bound when `volume` is not empty.
+// A claim in the namespace `default` with the class "std", 5 GiB; bound when `volume` is not empty.
 inline VolumeClaimObject TestClaim(const std::string& name, const std::string& volume = "") {
   VolumeClaimObject claim;
   claim.ns = "default";
@@ -64,7 +64,8 @@ inline VolumeClaimObject TestClaim(const std::string& name, const std::string& v
   return claim;
 }
 
-// Of the driver csi.x and the class "std"; reachable from `hosts` only, unless there are none.
+// A volume of the driver csi.x and the class "std"; reachable from `hosts` only, unless there are
+// none.
 inline PersistentVolumeObject TestVolume(const std::string& name, int64_t gib = 10,
                                          const std::vector<std::string>& hosts = {}) {
   PersistentVolumeObject volume;

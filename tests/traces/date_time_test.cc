@@ -103,7 +103,7 @@ TEST(DateTimeTest, EveryDayOfTheRange) {
   int year = 1677;
   int month = 9;
   int day = 22;
-  // So many days are before 1970-01-01: the whole days that fit int64.
+  // The range in days around 1970-01-01: all whole days that fit int64 nanoseconds.
   for (int64_t number = -106'751; number <= 106'751; ++number) {
     const std::string text =
         absl::StrCat(absl::Dec(year, absl::kZeroPad4), "-", absl::Dec(month, absl::kZeroPad2), "-",

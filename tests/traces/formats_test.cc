@@ -338,7 +338,7 @@ struct Totals {
   int64_t last_s = 0;
   int64_t skipped = 0;
   std::set<std::string> tenants;
-  absl::Status status;  // how it ended
+  absl::Status status;  // of reading it
 };
 
 void Add(const JobArrival& job, const ShapeTable& shapes, Totals* totals) {

@@ -261,7 +261,7 @@ TEST(JobGeneratorTest, TheSwingIsTheInverseOfTheIntegratedRate) {
 TEST(JobGeneratorTest, TheSwingMovesArrivalsIntoTheFirstHalfOfTheDay) {
   JobGeneratorOptions options = Options(3 * 1440, {{1, 1}});
   options.interarrival = "constant(60)";
-  // Of the 1440 jobs of a day the first half has (1/2 + swing / pi), starting with the one at
+  // The first half of a day has (1/2 + swing / pi) of its 1440 jobs, starting with the one at
   // midnight: 720 for none, 949.2 for a half, 1178.4 for one.
   const std::vector<std::pair<double, int>> cases = {{0, 720}, {0.5, 950}, {1, 1179}};
   for (const auto& [swing, expected] : cases) {

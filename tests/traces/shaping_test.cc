@@ -254,7 +254,7 @@ TEST(ShapeJobsTest, BootstrapDrawsEveryJobAlikeOften) {
       ++counts[job.name.substr(0, job.name.find('-'))];
     }
     ASSERT_EQ(counts.size(), 11u);
-    // Of ten blocks the last holds two jobs. The margin is more than four standard deviations.
+    // The last of ten blocks holds two jobs. The margin is more than four standard deviations.
     for (const auto& [name, count] : counts) EXPECT_NEAR(count, 100'000 / 11, 450) << name;
   }
 }

@@ -1,5 +1,5 @@
-// What frames cost, as ratios of costs in this process: they hold on any machine. bench/gui_bench
-// has the times. Bounds leave twice what was seen, or more.
+// Costs of frames, as ratios of costs in this process: they hold on any machine. bench/gui_bench
+// has the times. Bounds are at least twice the measured ratios.
 #include <imgui.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "gui/view/map_model.h"
 #include "gui/view/timeline.h"
 #include "model/time.h"
+#include "tests/gui/app/headless_imgui.h"
 #include "tests/gui/view/large_run.h"
 #include "tests/testing/thread_cpu.h"
 
@@ -27,24 +28,10 @@ constexpr int kFrames = 20;  // of a repeat
 class FrameCostTest : public ::testing::Test {
  protected:
   FrameCostTest() {
-    IMGUI_CHECKVERSION();
-    ImGui::CreateContext();
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.DeltaTime = 1.0F / 60;
-    io.DisplaySize = ImVec2(1600, 1000);
-    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
     app_ = std::make_unique<gui::App>(gui::AppOptions());
     gui::AppState& state = app_->state();
     gui::ApplyLooks(state.looks, &state.fonts);
-    unsigned char* pixels = nullptr;
-    int width = 0;
-    int height = 0;
-    io.Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
-  }
-  ~FrameCostTest() override {
-    app_.reset();
-    ImGui::DestroyContext();
+    HeadlessImGui::TakeFonts();
   }
 
   void Open(const LargeRunSize& size) {
@@ -80,6 +67,7 @@ class FrameCostTest : public ::testing::Test {
     });
   }
 
+  HeadlessImGui imgui_{ImVec2(1600, 1000)};
   std::unique_ptr<gui::App> app_;
   std::shared_ptr<const gui::RunSnapshot> snapshots_[2];
 };

@@ -37,6 +37,7 @@
 #include "gui/view/claim_table.h"
 #include "gui/view/pyramid.h"
 #include "model/check.h"
+#include "tests/gui/app/headless_imgui.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim::gui {
@@ -80,13 +81,7 @@ std::string* copied_text = nullptr;
 class HeadlessTest : public ::testing::Test {
  protected:
   HeadlessTest() {
-    IMGUI_CHECKVERSION();
-    ImGui::CreateContext();
     ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.DeltaTime = 1.0F / 60;
-    // As OpenGL 3.2 has it: a list may have more vertices than an index of 16 bits can tell apart.
-    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
     // As the back end of GLFW has it.
     io.KeyMap[ImGuiKey_LeftArrow] = GLFW_KEY_LEFT;
     io.KeyMap[ImGuiKey_RightArrow] = GLFW_KEY_RIGHT;
@@ -97,11 +92,6 @@ class HeadlessTest : public ::testing::Test {
     io.KeyMap[ImGuiKey_Backspace] = GLFW_KEY_BACKSPACE;
     copied_text = &copied_;
     io.SetClipboardTextFn = [](void*, const char* text) { *copied_text = text; };
-    Resize(1600, 1000);
-  }
-  ~HeadlessTest() override {
-    app_.reset();
-    ImGui::DestroyContext();
   }
 
   static void Resize(float width, float height) {
@@ -114,10 +104,7 @@ class HeadlessTest : public ::testing::Test {
     if (dressed_.scale == state.looks.scale && dressed_.theme == state.looks.theme) return;
     dressed_ = state.looks;
     ApplyLooks(state.looks, &state.fonts);
-    unsigned char* pixels = nullptr;
-    int width = 0;
-    int height = 0;
-    ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
+    HeadlessImGui::TakeFonts();
   }
 
   void Launch(AppOptions options) {
@@ -239,6 +226,7 @@ class HeadlessTest : public ::testing::Test {
     return views;
   }
 
+  HeadlessImGui imgui_{ImVec2(1600, 1000)};
   std::unique_ptr<App> app_;
   Looks dressed_;
   std::string copied_;
@@ -368,7 +356,7 @@ TEST_F(HeadlessTest, AScenarioIsRunAndOpened) {
   EXPECT_EQ(app_->settings().recent.front(), GoldenScenario("replay_random"));
 }
 
-// What is read in the background reaches the window, too.
+// Events that are read in the background reach the window, too.
 TEST_F(HeadlessTest, EventsComeAfterTheRest) {
   AppOptions options;
   options.path_a = RunOf("replay_easy_node_events");
@@ -667,7 +655,7 @@ TEST_F(HeadlessTest, AttemptsBeyondTheCursorAreFound) {
   }
   EXPECT_GE(places[0], arrival);
   EXPECT_LT(places[0], places[1]);
-  // What is shown is the moment of the cursor again, not the end.
+  // The inspector shows the moment of the cursor again, not the end.
   const auto& shown = state().a.inspections[static_cast<size_t>(ObjectKind::kPod)];
   ASSERT_NE(shown, nullptr);
   EXPECT_EQ(shown->request.at.time, timeline().cursor().time);

@@ -1,5 +1,5 @@
-// What drasim-gui says when it cannot open something: each message names the file, the place and
-// the remedy, has exit code 1 or 2, and stands in the window, too.
+// Messages of drasim-gui when it cannot open something: each names the file, the place and the
+// remedy, has exit code 1 or 2, and stands in the window, too.
 #include <imgui.h>
 
 #include <cstddef>

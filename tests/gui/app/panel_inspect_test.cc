@@ -101,7 +101,7 @@ TEST_F(PanelInspectTest, ShowsAPodWithItsLife) {
   ASSERT_EQ(exports.size(), 1u);
   EXPECT_EQ(exports[0].name, "life.svg");
   EXPECT_NE(exports[0].content.find("<svg"), std::string::npos);
-  // What is left of it is of nothing that is selected.
+  // After a selection changes, the old pod's picture is not exported.
   app().Select({ObjectKind::kPod, "another"});
   EXPECT_TRUE(panel().Exports(app()).empty());
   app().ForgetSelections();

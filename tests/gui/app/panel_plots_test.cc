@@ -181,7 +181,7 @@ TEST_F(PanelPlotsTest, TheWheelZoomsAndDragsOfOtherButtonsPan) {
   rig_.Wheel(1);
   EXPECT_FALSE(timeline.shows_everything());
   EXPECT_NEAR((timeline.window_end() - timeline.window_begin()).seconds(), 800, 0.001);
-  // What was under the mouse still is.
+  // The instant under the mouse stays there.
   rig_.Click(500, 100);
   EXPECT_NEAR(cursor().seconds(), here.seconds(), 0.5);
 

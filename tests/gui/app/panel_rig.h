@@ -17,6 +17,7 @@
 #include "gui/view/cluster_map_data.h"
 #include "gui/view/node_table.h"
 #include "gui/view/rgb.h"
+#include "tests/gui/app/headless_imgui.h"
 #include "tests/gui/view/view_rig.h"
 
 namespace drasim {
@@ -39,23 +40,9 @@ class PanelRig {
  public:
   // The panel fills a display of that size. Without one only app() and ImGui are there.
   explicit PanelRig(std::unique_ptr<gui::Panel> panel = nullptr, ImVec2 size = ImVec2(1200, 800))
-      : panel_(std::move(panel)) {
-    IMGUI_CHECKVERSION();
-    ImGui::CreateContext();
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.DeltaTime = 1.0F / 60;
-    io.DisplaySize = size;
-    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
-    for (int key = 0; key < ImGuiKey_COUNT; ++key) io.KeyMap[key] = key;
-    unsigned char* pixels = nullptr;
-    int width = 0;
-    int height = 0;
-    io.Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
-  }
-  ~PanelRig() {
-    panel_.reset();
-    ImGui::DestroyContext();
+      : imgui_(size), panel_(std::move(panel)) {
+    for (int key = 0; key < ImGuiKey_COUNT; ++key) ImGui::GetIO().KeyMap[key] = key;
+    HeadlessImGui::TakeFonts();
   }
   PanelRig(const PanelRig&) = delete;
   PanelRig& operator=(const PanelRig&) = delete;
@@ -150,6 +137,7 @@ class PanelRig {
   }
 
  private:
+  HeadlessImGui imgui_;
   gui::AppState app_;
   std::unique_ptr<gui::Panel> panel_;
   bool focused_ = false;

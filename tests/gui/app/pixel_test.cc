@@ -127,8 +127,8 @@ view::ClusterMapData SmallCluster() {
   return data;
 }
 
-// What the small cluster must show, row by row from the top: digits are profiles, '.' is free, '/'
-// is hatched. A row is the same share of the GPU's height; replicas stand side by side.
+// The expected picture of the small cluster, row by row from the top: digits are profiles, '.' is
+// free, '/' is hatched. A row is the same share of the GPU's height; replicas stand side by side.
 struct GpuPicture {
   uint32_t gpu;
   std::vector<std::string> rows;

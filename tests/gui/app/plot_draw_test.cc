@@ -1,4 +1,4 @@
-// What is painted, as vertices: no OpenGL is needed. pixel_test.cc looks at the pixels.
+// Painted plots, as vertices: no OpenGL is needed. pixel_test.cc looks at the pixels.
 #include "gui/app/plot_draw.h"
 
 #include <imgui.h>

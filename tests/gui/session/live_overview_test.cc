@@ -136,7 +136,7 @@ TEST_P(GuiLiveOverviewTest, GrowsWithItsRecords) {
     EXPECT_EQ(waiting->time(waiting->size() - 1), now->end);
     if (before != nullptr) {
       EXPECT_GE(now->end, before->end);
-      // What was published stays as it was.
+      // A published overview does not change.
       EXPECT_LT(before->records, now->records);
     }
     before = now;

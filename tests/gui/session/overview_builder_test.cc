@@ -61,7 +61,7 @@ TEST_P(GuiOverviewTest, SeriesByBlockKeepTheExtremes) {
       const SeriesPoint& point = series.points[m][b];
       EXPECT_LE(found.min, static_cast<double>(point.least)) << series.names[m];
       EXPECT_GE(found.max, static_cast<double>(point.largest)) << series.names[m];
-      // Where no other block has the same instants, the values are the block's.
+      // If no other block has the same instants, the values are the block's.
       const bool alone = (b == 0 || series.blocks[b - 1].end < block.begin) &&
                          (b + 1 == series.blocks.size() || block.end < series.blocks[b + 1].begin);
       if (!alone && !overview.by_record) continue;
@@ -151,7 +151,7 @@ TEST(GuiAttemptsTest, EveryAttemptHasOneOutcome) {
   while (true) {
     ASSERT_OK_AND_ASSIGN(const bool more, seek->Next(&record));
     if (!more) break;
-    // Of jobs with one pod each. A failed attempt says so behind the place that it gives back.
+    // All jobs have one pod. A failed attempt is recorded behind the place that it gives back.
     if (record.kind == RecordKind::kPodBound || record.kind == RecordKind::kAttemptFailed) {
       ++attempts;
     }

@@ -49,6 +49,7 @@
 #include "sim/record/live_state.h"
 #include "tests/gui/session/golden_ledger.h"
 #include "tests/gui/view/inspect_ledger.h"
+#include "tests/gui/view/table_checks.h"
 #include "tests/sim/record/claim_script.h"
 #include "tests/testing/assert_ok.h"
 #include "tests/testing/soak.h"
@@ -129,7 +130,7 @@ std::vector<Record> AllRecords(const std::string& path) {
   return records;
 }
 
-// What a snapshot must show.
+// The contents that a snapshot must have.
 struct Wanted {
   SnapshotRequest request;
   uint64_t record = 0;
@@ -235,24 +236,6 @@ void ExpectSameMap(const view::ClusterMapData& map, const view::ClusterMapData& 
   }
 }
 
-void ExpectSameNodes(const view::NodeTable& nodes, const view::NodeTable& wanted) {
-  ASSERT_EQ(nodes.rows(), wanted.rows());
-  for (size_t n = 0; n < wanted.rows(); ++n) {
-    for (size_t c = 0; c < view::NodeTable::kColumns; ++c) {
-      ASSERT_EQ(nodes.Exact(n, c), wanted.Exact(n, c)) << n << " " << c;
-    }
-  }
-}
-
-void ExpectSameClaims(const view::ClaimTable& claims, const view::ClaimTable& wanted) {
-  ASSERT_EQ(claims.rows(), wanted.rows());
-  for (size_t row = 0; row < wanted.rows(); ++row) {
-    for (size_t column = 0; column < wanted.columns().size(); ++column) {
-      ASSERT_EQ(claims.Exact(row, column), wanted.Exact(row, column)) << row << " " << column;
-    }
-  }
-}
-
 void ExpectSame(const RunSnapshot& snapshot, const Wanted& wanted) {
   EXPECT_TRUE(snapshot.request == wanted.request);
   ASSERT_EQ(snapshot.record, wanted.record);
@@ -269,8 +252,8 @@ void ExpectSame(const RunSnapshot& snapshot, const Wanted& wanted) {
   }
   EXPECT_EQ(verdicts, wanted.verdicts);
   ExpectSameMap(snapshot.map, wanted.map);
-  ExpectSameNodes(snapshot.nodes, *wanted.nodes);
-  ExpectSameClaims(snapshot.claims, *wanted.claims);
+  gui::ExpectSameTables(snapshot.nodes, *wanted.nodes);
+  gui::ExpectSameTables(snapshot.claims, *wanted.claims);
   view::SliceCounts slices;
   for (size_t n = 0; n < wanted.nodes->rows(); ++n) {
     slices.Add(wanted.nodes->row(n).slices, +1);
@@ -883,7 +866,7 @@ TEST(GuiSessionClaimsTest, ClaimsAreThoseOfAFoldFromTheStart) {
     if (request.at.record.has_value()) until.reset();
     const LiveClaims live = ClaimsAfter(changes, snapshot->record, until);
     const view::ClaimTable wanted(live, seek->cluster(), snapshot->time);
-    ExpectSameClaims(snapshot->claims, wanted);
+    gui::ExpectSameTables(snapshot->claims, wanted);
     rows += wanted.rows();
     if (wanted.rows() == 0) continue;
     const view::ClaimTableRow& row = wanted.row(random.Below(wanted.rows()));

@@ -26,6 +26,7 @@
 #include "model/random.h"
 #include "sim/record/ledger_seek.h"
 #include "tests/gui/session/golden_ledger.h"
+#include "tests/gui/view/table_checks.h"
 #include "tests/testing/assert_ok.h"
 
 namespace drasim {
@@ -88,15 +89,6 @@ void ExpectSameMaps(const view::ClusterMapData& map, const view::ClusterMapData&
   }
 }
 
-void ExpectSameTables(const view::TableSource& table, const view::TableSource& wanted) {
-  ASSERT_EQ(table.rows(), wanted.rows());
-  for (size_t row = 0; row < wanted.rows(); ++row) {
-    for (size_t column = 0; column < wanted.columns().size(); ++column) {
-      ASSERT_EQ(table.Exact(row, column), wanted.Exact(row, column)) << row << " " << column;
-    }
-  }
-}
-
 void ExpectSameSnapshots(const RunSnapshot& snapshot, const RunSnapshot& wanted) {
   EXPECT_TRUE(snapshot.request == wanted.request);
   ASSERT_EQ(snapshot.record, wanted.record);
@@ -109,9 +101,9 @@ void ExpectSameSnapshots(const RunSnapshot& snapshot, const RunSnapshot& wanted)
   EXPECT_EQ(snapshot.pods.ended(), wanted.pods.ended());
   EXPECT_EQ(snapshot.tenants.has_value(), wanted.tenants.has_value());
   ExpectSameMaps(snapshot.map, wanted.map);
-  ExpectSameTables(snapshot.nodes, wanted.nodes);
-  ExpectSameTables(snapshot.pods, wanted.pods);
-  ExpectSameTables(snapshot.claims, wanted.claims);
+  gui::ExpectSameTables(snapshot.nodes, wanted.nodes);
+  gui::ExpectSameTables(snapshot.pods, wanted.pods);
+  gui::ExpectSameTables(snapshot.claims, wanted.claims);
   ASSERT_EQ(snapshot.fits.size(), wanted.fits.size());
   for (size_t f = 0; f < wanted.fits.size(); ++f) {
     EXPECT_EQ(snapshot.fits[f].profile, wanted.fits[f].profile);

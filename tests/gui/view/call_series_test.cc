@@ -34,7 +34,7 @@ TEST(CallSeriesTest, OneCounterPerClient) {
   const std::vector<ClientSeries> clients =
       CallsByClient({SampleAt(10, {CallsOf("scheduler", 5)}),
                      SampleAt(30, {CallsOf("kubelet", 2), CallsOf("scheduler", 9)}),
-                     // Of a damaged ledger.
+                     // Out of order, as in a damaged ledger.
                      SampleAt(20, {CallsOf("kubelet", 7)})});
   ASSERT_EQ(clients.size(), 2u);
   EXPECT_EQ(clients[0].client, "scheduler");

@@ -123,7 +123,7 @@ struct LargeRunSize {
   int64_t pods = 1'000'000;
 };
 
-// What all six plots of a run without a B show.
+// The data for all six plots of a run without a B.
 inline std::shared_ptr<const gui::RunOverview> LargeOverview(const LargeRunSize& size) {
   auto run = std::make_shared<gui::RunOverview>();
   run->name = "large";

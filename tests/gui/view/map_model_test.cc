@@ -153,7 +153,7 @@ TEST(MapModelTest, ColoursFollowTheMode) {
   view.colour = MapColour::kStranded;
   EXPECT_EQ(InkAt(map.Draw(view, nullptr), slot)->colour, theme.muted_cell);
   view.colour = MapColour::kFragmentation;
-  // Of 8 slices one is stranded.
+  // One of 8 slices is stranded.
   EXPECT_EQ(InkAt(map.Draw(view, nullptr), slot)->colour, SequenceColour(theme, 525));
   view.colour = MapColour::kTenant;
   EXPECT_EQ(InkAt(map.Draw(view, nullptr), other)->colour, theme.categories[1]);
@@ -449,7 +449,7 @@ TEST(MapModelTest, ANodeShowsWhatLeadsOnMostOfItsGpus) {
   EXPECT_EQ(colour(MapColour::kProfile), StepColour(theme, 1, 3));
   EXPECT_EQ(colour(MapColour::kTenant), theme.categories[0]);  // the first of equals
   EXPECT_EQ(colour(MapColour::kState), theme.categories[1]);
-  // Of the largest slot: an hour.
+  // The age of the largest slot: an hour.
   EXPECT_EQ(colour(MapColour::kAge), StepColour(theme, 3, 7));
   // It follows its GPUs.
   data.SetSlots(2, {});
@@ -460,7 +460,7 @@ TEST(MapModelTest, ANodeShowsWhatLeadsOnMostOfItsGpus) {
   EXPECT_FALSE(data.nodes[0].lead.held);
 }
 
-// Whatever the detail, the map shows no colour that its legend lacks.
+// At any level of detail, the map shows no colour that its legend lacks.
 TEST(MapModelTest, TheLegendNamesEveryColour) {
   const ClusterMapData data = SmallCluster();
   ClusterMapData b = data;

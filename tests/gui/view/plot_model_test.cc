@@ -254,7 +254,7 @@ TEST(PlotModelTest, StacksAddUpAtEveryInstant) {
       EXPECT_EQ(span.low, low) << "part " << p << ", column " << i;
       EXPECT_EQ(span.high, high) << "part " << p << ", column " << i;
       EXPECT_EQ(span.last, last) << "part " << p << ", column " << i;
-      // What many samples are drawn as hides no spike, and agrees at the column's end.
+      // The bounds drawn for many samples hide no spike, and agree at the column's end.
       EXPECT_TRUE(bounds[p][i].valid);
       EXPECT_LE(bounds[p][i].low, low);
       EXPECT_GE(bounds[p][i].high, high);

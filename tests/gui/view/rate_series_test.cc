@@ -54,7 +54,7 @@ TEST(RateSeriesTest, CountsTheGrowthOfEachBucket) {
             (std::vector<double>{30, 30, 0, 0, 30, 0}));
   EXPECT_EQ(ValuesOf(RateSeries(counter, buckets, SimDuration::Seconds(1))),
             (std::vector<double>{0.5, 0.5, 0, 0, 0.5, 0}));
-  // What was counted at the first instant is not lost.
+  // Calls counted at the first instant are not lost.
   Pyramid at_once;
   at_once.Append(At(0), 6);
   EXPECT_EQ(RateSeries(at_once, buckets, SimDuration::Seconds(30)).value(0), 6);

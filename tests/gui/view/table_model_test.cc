@@ -159,7 +159,7 @@ TEST(TableModelTest, FilteringInSlicesEqualsFilteringAtOnce) {
   EXPECT_EQ(in_slices.size(), 0u);
   int slices = 1;
   while (!in_slices.ContinueFilter(300)) {
-    // What is there can be read already.
+    // Rows found so far can be read already.
     EXPECT_EQ(in_slices.row(0) % 3, 0u);
     ++slices;
   }

@@ -19,7 +19,7 @@ PodStart StartAt(int64_t second, int64_t wait) {
 
 TEST(WaitSeriesTest, PercentilesByBucketOfTheStart) {
   std::vector<PodStart> starts;
-  // 0..9 s: waits of 1 to 20 s; 10..19 s: nobody; 20..30 s: two, the last at the end.
+  // 0..9 s: waits of 1 to 20 s; 10..19 s: none; 20..30 s: two, the last at the end.
   for (int64_t i = 20; i >= 1; --i) starts.push_back(StartAt(i % 10, i));
   starts.push_back(StartAt(20, 100));
   starts.push_back(StartAt(30, 300));

@@ -60,7 +60,7 @@ TEST(ClusterObjectsOfTest, BudgetsHaveWhatTheControllerSays) {
   EXPECT_EQ(objects.budgets[1].disruptions_allowed, 0);
 }
 
-// Of a case and of single objects alike.
+// A case and the same single objects give equal results.
 TEST(ClusterObjectsOfTest, OfACase) {
   kube::KubeCase given;
   std::vector<kube::Object> objects(5);

@@ -1,4 +1,4 @@
-// ReadKubeObjects. What ValidateKubeObject finds is tested in validate_test.cc.
+// ReadKubeObjects. validate_test.cc tests the findings of ValidateKubeObject.
 #include "model/kube/reader.h"
 
 #include <algorithm>
@@ -349,7 +349,7 @@ TEST(ReadKubeObjectsTest, VersionsThatAreNotRead) {
   EXPECT_EQ(ErrorsOf("apiVersion: v2\nkind: NodeList\nitems: [{metadata: {name: a}}]\n"),
             "f.yaml:3:9: apiVersion: found 'v2', expected for the kind Node v1");
   EXPECT_EQ(ErrorsOf(object("resource.k8s.io/v1alpha3", "PodSchedulingContext")), "no error\n");
-  // Somebody else's kind of the same name.
+  // A kind of the same name in another group.
   EXPECT_EQ(ErrorsOf(object("batch.volcano.sh/v1alpha1", "Job")),
             "no error\nf.yaml:1:7: kind: objects of the kind Job of batch.volcano.sh/v1alpha1 are "
             "not read: left out (read of batch/v1)");

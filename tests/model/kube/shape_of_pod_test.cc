@@ -116,7 +116,7 @@ TEST(ShapeOfPodTest, ResizedContainersCountWithTheLargestAmount) {
             6000);
   // Without resources, the status is of an old kubelet.
   EXPECT_EQ(cpu("containerStatuses: [{name: a, allocatedResources: {cpu: 5}}]"), 2000);
-  // Of init containers, only sidecars can be resized.
+  // Among init containers, only sidecars can be resized.
   EXPECT_EQ(cpu("initContainerStatuses: [{name: i, resources: {requests: {cpu: 9}}}, {name: s, "
                 "resources: {requests: {cpu: 3}}}]"),
             4000);
@@ -190,6 +190,32 @@ TEST(ShapeOfPodTest, ImagesHaveTags) {
           .constraints.images,
       ElementsAre("host:5000/app:v2", "app@sha256:00", ":latest", "app:latest", "app:v1",
                   "host:5000/app:latest"));
+}
+
+TEST(ShapeOfPodTest, ImagesOfVolumesHaveTags) {
+  const PodShape shape = ShapeOfText(
+      "volumes: [{name: a, image: {reference: model}}, {name: b, emptyDir: {}}, {name: c, image: "
+      "{reference: \"model:v2\", pullPolicy: Always}}], containers: [{name: a, image: app}]");
+  EXPECT_THAT(shape.constraints.images, ElementsAre("app:latest"));
+  EXPECT_THAT(shape.constraints.volume_images, ElementsAre("model:latest", "model:v2"));
+}
+
+// Up to 1.32 the status says in a field what a condition says since.
+TEST(ShapeOfPodTest, AnInfeasibleResizeOfOlderReleases) {
+  const auto cpu = [](const std::string& resize) {
+    proto::kube::Pod pod;
+    proto::kube::Container* const container = pod.mutable_spec()->add_containers();
+    container->set_name("c");
+    (*container->mutable_resources()->mutable_requests())["cpu"] = "9";
+    pod.mutable_status()->set_resize(resize);
+    proto::kube::ContainerStatus* const status = pod.mutable_status()->add_container_statuses();
+    status->set_name("c");
+    (*status->mutable_allocated_resources())["cpu"] = "1";
+    (*status->mutable_resources()->mutable_requests())["cpu"] = "1";
+    return ShapeOfPod(pod).request.cpu_milli;
+  };
+  EXPECT_EQ(cpu("Infeasible"), 1000);
+  EXPECT_EQ(cpu("InProgress"), 9000);
 }
 
 TEST(ShapeOfPodTest, SpreadConstraints) {

@@ -118,8 +118,8 @@ TEST(MigCatalogueTest, AmountsAndDoubts) {
   EXPECT_FALSE(seven->uncertain.empty());
 }
 
-// How many instances fit follows from the placements, by taking the earliest end again and again.
-// Only the media extension limits further: there is one OFA.
+// The maximum number of instances follows from the placements, by taking the earliest end each
+// time. Only the media extension limits further: there is one OFA.
 TEST(MigCatalogueTest, MaxInstancesFollowFromPlacements) {
   for (const MigProduct& product : MigCatalogue()) {
     int32_t largest = 0;

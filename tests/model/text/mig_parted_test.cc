@@ -290,7 +290,7 @@ TEST(MigPartedTest, InstancesThatDoNotFit) {
       absl::StrCat(kBegin, "4g.20gb: 1, 3g.20gb: 2', expected instances that fit together: ")))
       << three;
   EXPECT_TRUE(absl::StrContains(three, "no room for 3g.20gb")) << three;
-  // So many that nothing may list them one by one.
+  // Too many instances to list one by one.
   const std::string many = error("1g.5gb: 2000000000");
   EXPECT_TRUE(absl::StrContains(many, "no room for 1g.5gb")) << many;
   // A layout is there: the 3g at 4 and the 1g below it. But the driver puts the first three 1g

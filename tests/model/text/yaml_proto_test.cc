@@ -323,7 +323,7 @@ TEST(MergeYamlTest, AliasesRepeatAValue) {
             "  memory:\n    column: x\n    unit: milli\n");
   ExpectErrors<proto::Scenario>({
       {"cluster: &c {path: *c}\n", "s.yaml:1:20: the alias stands inside the value it refers to"},
-      // What is wrong with the value is shown where the value is written.
+      // An error of the value is reported at the place where the value is written.
       {"name: &n abc\nseed: *n\n",
        absl::StrCat("s.yaml:1:7: seed: found 'abc', expected ", kUint64Range)},
   });

@@ -1,5 +1,5 @@
 // The driver that counts: what it gives, what it rules out, what it forgets and remembers; and many
-// random calls against an oracle that adds up everything anew each time.
+// random calls against an oracle that adds up everything each time.
 #include "policies/devices/counting_driver.h"
 
 #include <algorithm>
@@ -140,7 +140,7 @@ TEST(CountingDriverTest, GivesUnitsOfTheNodeAskedForUntilTheyAreGone) {
       driver.Allocate({claims.Make(1, "3"), claims.Make(2, "2"), claims.Make(3)}, N(2));
   ASSERT_EQ(results.size(), 3u);
   ExpectGiven(results[0], Given(claims, N(2), 3, Only(N(2))));
-  // Results are independent: what does not fit keeps nobody else out.
+  // Results are independent: a claim that does not fit does not affect others.
   EXPECT_EQ(results[1].status, absl::ResourceExhaustedError("2 units wanted, 1 free on the node"));
   EXPECT_EQ(results[1].allocation, nullptr);
   ExpectGiven(results[2], Given(claims, N(2), 1, Only(N(2))));
@@ -213,7 +213,7 @@ TEST(CountingDriverTest, AnAllocationWhoseStatusWasNeverWrittenIsGivenAgain) {
               ElementsAre(ElementsAre(N(3))));
   EXPECT_THAT(driver.UnsuitableNodes({claims.Make(2)}, {N(2), N(3), N(7)}),
               ElementsAre(ElementsAre(N(7))));
-  // Whatever the node and the parameters are by now.
+  // The same devices, even with another node or other parameters.
   ExpectGiven(driver.Allocate({claims.Make(1, "1")}, N(2))[0], first);
   ExpectGiven(driver.Allocate({claims.Make(1, "no number")}, NodeId())[0], first);
   EXPECT_EQ(driver.free_units(N(7)), 0);

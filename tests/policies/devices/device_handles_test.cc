@@ -1,4 +1,4 @@
-// What allocations say, written and read back.
+// Handles of allocations, written and read back.
 #include "policies/devices/device_handles.h"
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The example driver: so many GPUs. And many random calls against a count.
+// The example driver, which hands out numbers of GPUs, and many random calls against a count.
 #include "policies/devices/example_driver.h"
 
 #include <cstddef>

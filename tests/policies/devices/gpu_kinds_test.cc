@@ -1,4 +1,4 @@
-// What is known of the GPUs of a node: labels, then the catalogue, then names of products.
+// Sources for the kind of a node's GPUs: labels, then the catalogue, then names of products.
 #include "policies/devices/gpu_kinds.h"
 
 #include <cstdint>

@@ -183,7 +183,7 @@ struct GpuUse {
 
 constexpr int kMemory = 16384;
 
-// Of one unit of the claim: what it takes of a GPU.
+// The part of a GPU that one unit of the claim takes.
 GpuUse UnitOf(const Amounts& amounts) {
   GpuUse unit;
   if (amounts.function) {

@@ -52,7 +52,7 @@ const MigTable& A30() {
   return *table;
 }
 
-// Nodes n0, n1, ... with so many A100.
+// Nodes n0, n1, ... with these numbers of A100.
 std::vector<NodeSpec> A100s(const std::vector<int32_t>& gpus) {
   std::vector<NodeSpec> nodes;
   for (const int32_t count : gpus) {
@@ -136,7 +136,7 @@ class Rig {
     return places;
   }
 
-  // Somebody else's instance.
+  // Places an instance of another pod.
   PodId Occupy(size_t node, size_t gpu, const std::string& profile, int32_t start) {
     const PodId pod = cluster_.AddPod("other", shapes_.Intern(One(profile)), 0, SimTime());
     const DeviceGrants grants = {GrantAt(A100(), gpu, profile, start)};
@@ -236,7 +236,7 @@ TEST(MigPlacementTest, MfiTakesTheSmallestGrowthOfAllNodes) {
   Rig part("mig-mfi-part", A100s({1, 2}));
   EXPECT_EQ(part.TakeAll(wishes), (Texts{"n0:0@6", "n0:0@0", "n0:0@4", "n1:0@4", "n1:0@0", "n1:0@6",
                                          "n1:1@0", NoRoom(2), NoRoom(2), NoRoom(2)}));
-  // Where others are already.
+  // Some GPUs hold instances of other pods already.
   Rig third("mig-mfi-any", A100s({1, 1, 1}));
   third.Occupy(1, 0, "1g.10gb", 6);
   third.Occupy(2, 0, "4g.40gb", 0);

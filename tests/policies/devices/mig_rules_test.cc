@@ -43,8 +43,8 @@ std::string NameOf(MigRule rule) {
   return "?";
 }
 
-// By its name, or by what is left of the name without the memory: "3g", "1g+me". Of several, the
-// first in the catalogue.
+// Finds a profile by its name, or by its name without the memory: "3g", "1g+me". If several match,
+// the first in the catalogue counts.
 uint8_t ProfileOf(const MigTable& table, absl::string_view text) {
   int found = table.FindProfile(text);
   for (size_t p = 0; p < table.profiles().size() && found < 0; ++p) {

@@ -1,4 +1,4 @@
-// What all drivers have in common that hand out the GPUs of nodes: giving once and again, giving
+// Behaviour common to all drivers that hand out the GPUs of nodes: repeated allocations, giving
 // back, restarts, checkpoints, times on the node.
 #include "policies/devices/node_device_driver.h"
 
@@ -103,7 +103,8 @@ TEST(NodeDeviceDriverTest, AnAllocationWhoseStatusWasNeverWrittenIsGivenAgain) {
               ElementsAre(ElementsAre(N(1))));
   EXPECT_THAT(driver->UnsuitableNodes({rig.Gpus(2, 1)}, rig.cluster.nodes()),
               ElementsAre(ElementsAre(N(0))));
-  // Whatever the node and the parameters are by now; its pod's other claims go where they are sent.
+  // The same devices, even with another node or other parameters; its pod's other claims go where
+  // they are sent.
   EXPECT_THAT(ResultTexts(driver->Allocate({rig.Gpus(1, 1), rig.Gpus(3, 4)}, N(2))),
               ElementsAre(first, HandleText(2, {"gpu-0", "gpu-1", "gpu-2", "gpu-3"})));
   EXPECT_THAT(ResultTexts(driver->Allocate({rig.Gpus(1, 0)}, NodeId())), ElementsAre(first));

@@ -728,7 +728,7 @@ class RandomCalls {
       const auto again = driver_->Allocate({given.claim}, OneNode());
       ASSERT_TRUE(again[0].status.ok());
       if (!(*again[0].allocation == *given.allocation)) {
-        // A handle that was lost is written anew.
+        // A lost handle is written again.
         EXPECT_TRUE(again[0].allocation->grants == given.allocation->grants) << uid;
         given.allocation = again[0].allocation;
       }

@@ -179,7 +179,7 @@ class FakeHandle : public PostFilterHandle {
   PreemptionReport report_;
 };
 
-// What a new pod may do about fitting on none of `nodes`, and the nodes that were tried.
+// The remedy for a new pod that fits on none of `nodes`, and the nodes that were tried.
 struct Outcome {
   PostFilterResult result;
   std::vector<NodeId> tried;
@@ -286,6 +286,18 @@ TEST(BestCandidatesTest, ThePriorityOfTheTopVictimOutweighsTheRest) {
   EXPECT_EQ(BestCandidates(candidates), (std::vector<size_t>{1}));
 }
 
+// Extenders may return victims in another order. The first one's priority counts all the same, and
+// the start of the most important ones wherever they stand.
+TEST(BestCandidatesTest, ReorderedVictimsKeepTheStartOfTheMostImportant) {
+  std::vector<Candidate> candidates(2);
+  candidates[0].victims = {{PodId(), kLow, SimTime(90)}, {PodId(), kMid, SimTime(10)}};
+  candidates[1].victims = {{PodId(), kLow, SimTime(1)}, {PodId(), kMid, SimTime(20)}};
+  EXPECT_EQ(BestCandidates(candidates), (std::vector<size_t>{1}));
+  candidates[0].victims = {{PodId(), kMid, SimTime(30)}, {PodId(), kMid, SimTime(10)}};
+  candidates[1].victims = {{PodId(), kMid, SimTime(20)}, {PodId(), kMid, SimTime(20)}};
+  EXPECT_EQ(BestCandidates(candidates), (std::vector<size_t>{1}));
+}
+
 TEST(DefaultPreemptionTest, ChoosesTheNodeByTheRules) {
   for (const ChoiceRow& row : ChoiceRows()) {
     PreemptionRig rig;
@@ -300,7 +312,7 @@ TEST(DefaultPreemptionTest, ChoosesTheNodeByTheRules) {
         pods.back().push_back(rig.Pod(job, 0));
       }
     }
-    // The whole node: nobody can stay.
+    // The whole node: no pod can stay.
     const PostFilterResult result = Preempt(rig, 6000, kHigh, nodes).result;
     EXPECT_EQ(result.code, StepCode::kSuccess) << row.name;
     EXPECT_EQ(result.nominated, nodes[row.chosen]) << row.name;
@@ -527,7 +539,7 @@ class PodsRig {
     cluster().ChangeObjects().budgets.push_back(budget);
   }
 
-  // A waiting pod that needs so many CPUs.
+  // A waiting pod that needs `cpus` CPUs.
   FakeHandle MakeHandle(int64_t cpus, int32_t priority) {
     PodShape shape = TestShape(cpus * 1000, 0);
     shape.constraints.never_preempts = never_preempts_;
@@ -577,7 +589,7 @@ TEST(PodPreemptionTest, PodsThatAViolatedBudgetProtectsAreSparedFirst) {
   EXPECT_EQ(rig.Preempt(2).victims, (std::vector<PodId>{c, a}));
   EXPECT_EQ(rig.report().candidates[0].budget_violations, 0);
   EXPECT_EQ(rig.Preempt(1).victims, (std::vector<PodId>{a}));
-  // Where one has to be violated, the victims are in order of importance again.
+  // If a budget has to be violated, the victims are in order of importance again.
   EXPECT_EQ(rig.Preempt(3).victims, (std::vector<PodId>{c, a, b}));
   EXPECT_EQ(rig.report().candidates[0].budget_violations, 1);
 }

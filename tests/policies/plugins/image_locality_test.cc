@@ -69,6 +69,23 @@ TEST(ImageLocalityTest, CountsAnImageOncePerNodeAndOncePerContainer) {
   EXPECT_EQ(ScoresWith({{twice, Image("a:1", 900)}, {}}, {"a:1"}), (Scores{28, 0}));
 }
 
+// Images of volumes add to the score, but not to what is the most.
+TEST(ImageLocalityTest, CountsImagesOfVolumesWithoutRaisingTheMost) {
+  ClusterBuilder builder;
+  for (const int64_t mebibytes : {400, 1500}) {
+    NodeSpec spec = TestNode(absl::StrCat("n", mebibytes), 1000, 0);
+    spec.images = {Image(absl::StrCat("data", mebibytes, ":1"), mebibytes)};
+    builder.AddNode(spec);
+  }
+  ImageLocality plugin;
+  PodShape shape = PodOfImages({"absent:1"});
+  shape.constraints.volume_images = {"data400:1", "data1500:1"};
+  // 100 (200 - 23) / 977 and 100 (750 - 23) / 977.
+  EXPECT_EQ(RawScores(plugin, builder, shape), (Scores{18, 74}));
+  shape.constraints.volume_images.push_back("data1500:1");
+  EXPECT_EQ(RawScores(plugin, builder, shape), (Scores{18, 100}));
+}
+
 TEST(ImageLocalityTest, TakesTheSizeThatTheFirstNodeReports) {
   EXPECT_EQ(
       ScoresWith({{}, {Image("a:1", 400)}, {Image("a:1", 900)}, {Image("a:1", 100)}}, {"a:1"}),

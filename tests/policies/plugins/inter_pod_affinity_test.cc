@@ -312,7 +312,7 @@ TEST(InterPodAffinityTest, TrialsEqualANewPreFilter) {
       const PodShape shape = any_pod();
       rig.Add(shape, static_cast<uint32_t>(random.Below(6)));
     }
-    // Who joins in a trial is a pod of the cluster before, so its terms are known.
+    // A pod that joins in a trial was in the cluster before, so its terms are known.
     for (const char* const security : {"S1", "S2"}) {
       const PodShape nominated = SecurePod(security, AntiAffinity({TermFor("region", "S1")}));
       rig.cluster().AddPod("nominated", rig.builder().AddShape(nominated), 0, SimTime());

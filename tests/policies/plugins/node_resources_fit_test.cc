@@ -48,7 +48,7 @@ class NodeResourcesFitRig {
   }
   // Upstream's reasons, and its code.
   std::pair<Texts, bool> Ask(const PodShape& pod) {
-    // Of a pod, so that the cluster knows the shape.
+    // A pod with the shape makes the shape known to the cluster.
     builder_.cluster().AddPod("asks", builder_.AddShape(pod), 0, SimTime());
     return {FilterTexts(plugin_, builder_, pod, node_),
             plugin_.IsResolvable(builder_.Context(builder_.AddShape(pod)), builder_.cluster(),
@@ -203,7 +203,7 @@ TEST(NodeResourcesFitPluginTest, PodsWakeOthersByWhatTheyLeave) {
   EXPECT_FALSE(Wakes(plugin, builder, pod, shrinks(less_memory)));
   EXPECT_TRUE(Wakes(plugin, builder, pod, shrinks(fewer_devices)));
   EXPECT_FALSE(Wakes(plugin, builder, FitPod(0, 1), shrinks(less_cpu)));
-  // Of pods without a node only the waiting one itself.
+  // A change of a pod without a node wakes only that pod.
   ClusterChange own = shrinks(less_memory);
   own.node = NodeId();
   EXPECT_FALSE(Wakes(plugin, builder, pod, own));

@@ -48,7 +48,7 @@ PodShape FooPod(std::vector<SpreadConstraint> spread = {}) {
   return shape;
 }
 
-// A cluster of nodes with so many pods of label foo on each.
+// A cluster whose nodes have `foo_pods` pods of label foo each.
 class SpreadRig {
  public:
   NodeId AddNode(Labels labels, int foo_pods, std::vector<Taint> taints = {}) {
@@ -233,6 +233,60 @@ TEST(PodTopologySpreadTest, ListedDefaultsMayBeHard) {
   args.default_constraints[0].selector = LabelSelector();
   PodTopologySpread plugin(args);
   EXPECT_EQ(rig.Filter(plugin, FooPod()), (Verdicts{1, 0}));
+}
+
+// One node of each domain gets what all nodes of the domain get among all feasible ones.
+TEST(PodTopologySpreadTest, DomainsAreScoredAsTheirNodes) {
+  for (uint64_t seed = 0; seed < SoakSeeds(30); ++seed) {
+    Random random(seed, "spread domains");
+    SpreadRig rig;
+    PodTopologySpread plugin{PodTopologySpreadArgs()};
+    for (int n = 0; n < 20; ++n) {
+      Labels labels = {{kHost, absl::StrCat("h", n)}};
+      const uint64_t zone = random.Below(6);
+      if (zone > 0) labels.emplace_back(kZone, zone == 1 ? "" : absl::StrCat("z", zone));
+      rig.AddNode(std::move(labels), static_cast<int>(random.Below(4)));
+    }
+    const PodShape shape =
+        FooPod({SpreadOver(kZone, 1 + static_cast<int32_t>(random.Below(3)), false)});
+    const PodContext context = rig.builder().Context(rig.builder().AddShape(shape));
+    const TopologyDomains* const topology = plugin.ScoredDomains(context, rig.cluster());
+    ASSERT_NE(topology, nullptr);
+    std::vector<NodeId> feasible;
+    std::vector<NodeId> firsts;
+    std::vector<size_t> first_of(topology->size(), 20);
+    std::vector<size_t> place;  // of a feasible node's domain among the firsts
+    for (const NodeId node : rig.builder().NodeIds()) {
+      if (random.Below(3) == 0) continue;
+      size_t& first = first_of[topology->of(node)];
+      if (first == 20) {
+        first = firsts.size();
+        firsts.push_back(node);
+      }
+      feasible.push_back(node);
+      place.push_back(first);
+    }
+    const Scores of_domains = rig.Score(plugin, shape, firsts).second;
+    const Scores of_nodes = rig.Score(plugin, shape, feasible).second;
+    for (size_t i = 0; i < feasible.size(); ++i) {
+      ASSERT_EQ(of_nodes[i], of_domains[place[i]]) << "seed " << seed << " node " << i;
+    }
+  }
+}
+
+TEST(PodTopologySpreadTest, HostsAndSeveralKeysHaveNoScoreByDomain) {
+  SpreadRig rig;
+  rig.AddNode({{kHost, "a"}, {kZone, "mars"}}, 1);
+  const PodTopologySpread plugin{PodTopologySpreadArgs()};
+  const SpreadConstraint zones = SpreadOver(kZone, 1, false);
+  const SpreadConstraint hosts = SpreadOver(kHost, 1, false);
+  PodShape invalid = FooPod({zones});
+  invalid.topology.spread[0].selector.error = "bad";
+  for (const PodShape& shape :
+       {FooPod(), FooPod({hosts}), FooPod({zones, hosts}), FooPod({zones, zones}), invalid}) {
+    const PodContext context = rig.builder().Context(rig.builder().AddShape(shape));
+    EXPECT_EQ(plugin.ScoredDomains(context, rig.cluster()), nullptr);
+  }
 }
 
 // ---- Filter ----

@@ -66,7 +66,7 @@ std::unique_ptr<ScorePlugin> MakePlugin(const std::string& name, const PolicyCon
   return std::unique_ptr<ScorePlugin>(score);
 }
 
-// What LeastAllocated, MostAllocated, RequestedToCapacityRatio and PackingExtender say.
+// Scores of LeastAllocated, MostAllocated, RequestedToCapacityRatio and PackingExtender.
 Scores AllFour(const PolicyContext& context, const NodeSpec& node, const PodShape& shape) {
   Scores scores;
   for (const char* const name :

@@ -27,7 +27,7 @@ class VolumeBindingTest : public ::testing::Test {
                         TestClass("local", "kubernetes.io/no-provisioner")};
   }
 
-  // What is said about every node; a node that fits has no text.
+  // The plugin's reasons for every node; none for a node that fits.
   std::vector<Texts> Ask(const PodShape& pod, VolumeBinding& plugin) {
     SetVolumes(builder_, volumes_);
     EXPECT_EQ(PreFilterResult(plugin, builder_, pod).code, StepCode::kSuccess);

@@ -29,7 +29,7 @@ void Learn(QueueRig& rig, QssfQueue& queue, const std::string& tenant, int32_t g
   queue.OnEnd(rig.jobs(), job);
 }
 
-// The key of a new job with a run time that nobody should look at.
+// The key of a new job with a run time that the policy must not read.
 JobKey KeyOf(QueueRig& rig, QssfQueue& queue, const std::string& tenant, const PodShape& shape) {
   return queue.Key(rig.jobs(), rig.Submit(Of(tenant, 77'777), shape));
 }

@@ -164,7 +164,8 @@ TEST_F(CliCompareReplayTest, CsvAndFiles) {
   Names as_csv = args;
   as_csv.insert(as_csv.end(), {"--format", "csv", "--out", "out"});
   const std::string csv = Succeed(as_csv);
-  EXPECT_EQ(dir_.List("out"), (Names{"compare.csv", "compare.json"}));
+  EXPECT_EQ(dir_.List("out"),
+            (Names{"compare.csv", "compare.json", "compare.yaml", "compare_seeds.csv"}));
   EXPECT_EQ(dir_.Read("out/compare.csv"), csv);
   Names as_json = args;
   as_json.emplace_back("--format=json");
@@ -253,7 +254,7 @@ TEST_F(CliCompareReplayTest, FiguresThatThereAreNot) {
   EXPECT_EQ(words, (Names{"fifo", "0", "-", "-", "-", "-", "-", "-", "0", "-"}));
 }
 
-// A job without an end has no completion time; who reads the means must know.
+// A job without an end has no completion time; a reader of the means must know of it.
 TEST_F(CliCompareReplayTest, MeansThatLeaveJobsOutSaySo) {
   dir_.Write("line.csv", absl::StrCat(dir_.Read("line.csv"), "d,1,1,1,1000,,LS,,300,,\n"));
   const ProcessResult result = Run(Line("compare", {"--queues", "fifo,sjf"}));

@@ -1,5 +1,5 @@
-// What runs leave behind about devices: device_events.csv, the columns and the object that only
-// they have, and the printed rows. By hand.
+// Output of runs about devices: device_events.csv, the columns and the object that only they have,
+// and the printed rows. Calculated by hand.
 #include <string>
 #include <vector>
 
@@ -110,7 +110,7 @@ TEST_F(CliDevicesTest, InstancesWithoutAFrontEnd) {
   EXPECT_TRUE(absl::StrContains(pods, ",node-000000,0,0,0,,0,0:3g.20gb@0,\nslice,")) << pods;
   EXPECT_TRUE(absl::EndsWith(pods, ",node-000000,0,0,0,,0,0:1g.5gb@4,\n")) << pods;
   const std::string json = dir_.Read("out/summary.json");
-  // Of a GPU 4 and 1 of 8 units, but 3 and 1 of 7 compute slices.
+  // 4 and 1 of a GPU's 8 units, but 3 and 1 of its 7 compute slices.
   ExpectValues(json, {{"arrived_milli", "625"},
                       {"accepted_milli", "625"},
                       {"acceptance_by_count", "1"},
@@ -133,7 +133,7 @@ TEST_F(CliDevicesTest, InstancesWithoutAFrontEnd) {
   EXPECT_FALSE(absl::StrContains(table, "admission failures"));
 }
 
-// Of several worlds the direct one has the same figures, though nothing is below its scheduler.
+// The direct world has the same figures, though nothing is below its scheduler.
 TEST_F(CliDevicesTest, ADirectWorldIsComparable) {
   const ProcessResult result =
       RunTiny({"--set", "front_end.lowering.ignore_gpu_model=true", "--out", "out"});

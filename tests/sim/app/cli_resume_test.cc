@@ -91,7 +91,7 @@ class ResumeTest : public CliTest {
   ProcessResult Resume(const std::string& out) const {
     return Run({"run", "--resume", "--out", out});
   }
-  // Starts the command, and sends it the signal once the ledger in `out` has so many bytes.
+  // Starts the command, and sends it the signal once the ledger in `out` has `bytes` bytes.
   ProcessResult Interrupt(const Names& args, const std::string& out, size_t bytes,
                           int number) const {
     Process process(DRASIM_BINARY, args, dir_.path());
@@ -117,7 +117,7 @@ std::vector<LedgerFrame> CheckpointsOf(absl::string_view ledger) {
   return checkpoints;
 }
 
-// What a resumption of a ledger says that ends at `cut`.
+// The note of a resumption of a ledger that ends at `cut`.
 std::string NoteFor(const std::string& out, const std::vector<LedgerFrame>& checkpoints,
                     size_t cut) {
   proto::LedgerCheckpoint last;

@@ -1,4 +1,4 @@
-// What the commands print and leave behind, to the byte where that is the contract.
+// Output of the commands, to the byte where that is the contract.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -403,7 +403,8 @@ TEST_F(CliRunTest, CompareTakesOneTableAndEveryFormat) {
   csv.push_back("--out");
   csv.push_back("out");
   const std::string text = Succeed(csv);
-  EXPECT_EQ(dir_.List("out"), (Names{"compare.csv", "compare.json"}));
+  EXPECT_EQ(dir_.List("out"),
+            (Names{"compare.csv", "compare.json", "compare.yaml", "compare_seeds.csv"}));
   EXPECT_EQ(dir_.Read("out/compare.csv"), text);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
   Names json = args;

@@ -43,7 +43,7 @@ class CliSignalTest : public CliTest {
     return process.Wait();
   }
 
-  // What such a run may leave, read to the end.
+  // Checks the files that such a run may leave, and reads its ledger to the end.
   void ExpectReadable(const std::string& out) const {
     EXPECT_FALSE(dir_.Has(absl::StrCat(out, "/ledger")));
     for (const char* name : {"summary.json", "run.json", "scenario.yaml", "timeseries.csv",

@@ -165,7 +165,7 @@ TEST_F(CliSweepTest, ATornLineStaysTorn) {
   EXPECT_EQ(dir_.Read("out/sweep.csv"), csv);
 }
 
-// What a kill between writing and renaming leaves is drasim's own.
+// A temporary file left by a kill between writing and renaming is drasim's own.
 TEST_F(CliSweepTest, ALeftOverTemporaryIsNoForeignFile) {
   Succeed(SmallInto("out"));
   dir_.Write("out/sweep.csv.tmp", "half");

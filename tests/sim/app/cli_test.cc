@@ -333,7 +333,7 @@ TEST_F(CliInputTest, LenientSkipsAndCounts) {
   // The same without: one error tells of every kind of mistake in every column.
   ExpectBadRun({"--nodes", "nodes.csv", "--pods", "pods.csv"},
                TestLines("LenientSkipsAndCounts.2"));
-  // What is wrong with the whole file is no matter of leniency.
+  // --lenient does not cover errors of the whole file.
   dir_.Write("bad.csv", "name,cpu_milli\n");
   ExpectBadRun({"--nodes", "nodes.csv", "--pods", "bad.csv", "--lenient"},
                "bad.csv:1:1: memory_mib: found the columns 'name,cpu_milli', expected one of this "
@@ -356,7 +356,7 @@ TEST_F(CliInputTest, ValidateLooksAtEveryFile) {
   EXPECT_TRUE(absl::StrContains(result.err, "\nd.yaml: ")) << result.err;
 }
 
-// Whoever runs many cells wants to know of skipped rows no less.
+// Runs of many cells report skipped rows, too.
 TEST_F(CliInputTest, CompareAndSweepTellWarningsToo) {
   dir_.Write("pods.csv", absl::StrCat(kPodHeader, kPodRows, "a,1\n"));
   const std::string warning =

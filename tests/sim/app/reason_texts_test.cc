@@ -73,7 +73,7 @@ class DecisionLog : public RecordSink {
  public:
   explicit DecisionLog(const Simulation* sim)
       : sim_(sim),
-        explainer_(&sim->cluster(), &sim->jobs(), &sim->summaries(), &sim->profile(),
+        explainer_(&sim->cluster(), &sim->jobs(), &sim->summaries(), sim->profiles(),
                    ClaimHooksOf(*sim)) {}
 
   void OnRecord(const Record& record, const ClusterState& cluster) override {

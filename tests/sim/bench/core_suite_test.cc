@@ -45,7 +45,7 @@ const std::vector<BenchCell>& CoreCells() {
   return *cells;
 }
 
-// Those of `all` that are not in `seen`.
+// The names of `all` that are not in `seen`.
 std::vector<std::string> Unseen(const std::vector<std::string>& all,
                                 const std::set<std::string>& seen) {
   std::vector<std::string> unseen;

@@ -67,7 +67,7 @@ Names JsonRows(absl::string_view json) {
 
 absl::Status Invalid(absl::string_view message) { return absl::InvalidArgumentError(message); }
 
-// Those of a scenario and flags of `drasim compare`.
+// The contenders of a scenario and flags of `drasim compare`.
 absl::StatusOr<Contenders> Make(absl::string_view yaml, const Names& args = {},
                                 std::optional<double> fill_ratio = std::nullopt) {
   GivenScenario given;
@@ -201,7 +201,7 @@ TEST(CheckComparisonTest, WhatIsRefused) {
     EXPECT_EQ(ErrorOf(yaml), Invalid(message)) << yaml;
 }
 
-// `sizes` axes of so many values each.
+// `sizes` axes with these numbers of values.
 std::string AxesOf(const std::vector<int>& sizes) {
   Names axes;
   for (size_t a = 0; a < sizes.size(); ++a) {
@@ -354,7 +354,7 @@ TEST_F(CliCompareAxesTest, RowsAreThoseOfRuns) {
   EXPECT_GE(different.size(), 3u);
 }
 
-// What the axes set holds, whatever flags say about the same keys.
+// Values of the axes win over flags about the same keys.
 TEST_F(CliCompareAxesTest, AxesAreAppliedLast) {
   EXPECT_EQ(Succeed(Worlds("compare", {"--seeds", "3", "--queue", "srtf", "--set",
                                        "workload.generated.load_percent=10"})),
@@ -382,7 +382,7 @@ TEST_F(CliCompareAxesTest, AColumnPerAxis) {
   EXPECT_TRUE(absl::EndsWith(neither[6], " 1 seed(s).")) << neither[6];
 }
 
-// Six GPUs; a pod with 460 milli and one with two GPUs make 41 %. Of the first alone five copies
+// Six GPUs; a pod with 460 milli and one with two GPUs make 41 %. Five copies of the first alone
 // stay below that: 2,300 of 6,000.
 TEST_F(CliCompareAxesTest, FillsAreComparedWithTheFirstRow) {
   const std::string& yaml = TestText("FillsAreComparedWithTheFirstRow.yaml");
@@ -437,7 +437,7 @@ TEST_F(CliCompareAxesTest, FillsBesideReplays) {
   EXPECT_EQ(JsonAt(rows[0], "jobs_finished"), "null");
   EXPECT_EQ(JsonAt(rows[1], "queue"), "\"fifo\"");
   EXPECT_EQ(JsonAt(rows[1], "makespan_seconds.mean"), "160");
-  // Columns that somebody has a value for, and no others: no load is near 130 %.
+  // Only columns with a value in some row: no load is near 130 %.
   EXPECT_FALSE(absl::StrContains(json, "gpu_allocation_percent_at_130"));
   for (const char* name :
        {"gpu_allocation_percent_at_100", "gpu_allocation_percent_end", "pods_unschedulable",
@@ -474,7 +474,7 @@ TEST_F(CliCompareAxesTest, ASweepHasNoAxes) {
              "comparison: {policies: [best-fit, fgd], queues: [fifo], seeds: 1..2}\n");
   EXPECT_EQ(Succeed({"sweep", "lists.yaml", "--out", "out"}),
             "4 cells (4 run now, 0 from before) in out/sweep.csv\n");
-  // What is not run does not matter to what has been.
+  // Settings that do not affect runs do not invalidate finished cells.
   EXPECT_EQ(Succeed({"sweep", "lists.yaml", "--out", "out", "--seeds", "1..3", "--set",
                      "comparison.metrics=goodput"}),
             "6 cells (2 run now, 4 from before) in out/sweep.csv\n");

@@ -180,7 +180,7 @@ TEST(WorldTableTest, NumbersUnderNumbers) {
       Column("dra-classic:first-fit", {{89.06, 0}, {3626, 0}, {11.944, 0}, {none, 0}}),
       Column("dra-classic:first-fit:immediate", {{7.5, 0}, {12, 0}, {9, 0}, {0.25, 0}})};
   EXPECT_EQ(WorldTable(metrics, columns, 1, false), TestText("NumbersUnderNumbers"));
-  // The best is bold; where nobody is better than others, nobody is.
+  // The best is bold; without a better one, none is.
   const std::string ansi = WorldTable(
       Metrics({"wanted_percent", "preemptions"}),
       {Column("direct", {{10, 0}, {0, 0}}), Column("device-plugin", {{30, 0}, {0, 0}})}, 1, true);
@@ -303,7 +303,7 @@ TEST_F(CliCompareWorldsTest, FourJobsByHand) {
                              "\nno divergence between direct and device-plugin:time-slicing=2: all "
                              "pods went to the same nodes\n"))
       << sliced;
-  // What no world has a value for has no row, unless it is asked for.
+  // A figure without a value in any world has no row, unless it is asked for.
   EXPECT_FALSE(absl::StrContains(sliced, "API writes")) << sliced;
   EXPECT_FALSE(absl::StrContains(sliced, "completion of jobs")) << sliced;
 }
@@ -385,7 +385,7 @@ TEST_F(CliCompareWorldsTest, FiguresAreThoseOfRuns) {
       {"handed_out_percent", "devices.mean.held_percent"},
       {"stranded_memory_slices_percent", "devices.mean.stranded_percent"},
       {"pods_unschedulable", "pods.unschedulable"},
-      // Of single pods that are never interrupted, a start is a job's.
+      // With single pods that are never interrupted, a start is a job's.
       {"mean_start_seconds", "jobs.queueing_seconds.mean"},
       {"p95_start_queue_seconds", "jobs.queueing_seconds.p95"},
   };

@@ -1,4 +1,4 @@
-// Where two worlds part: each kind of decision by hand, and random runs against a search through
+// Divergence of two worlds: each kind of decision by hand, and random runs against a search through
 // all records.
 #include "sim/compare/divergence.h"
 
@@ -34,7 +34,7 @@ namespace divergence_test {
 
 using Kind = WorldDecision::Kind;
 
-// Of the scenario in two variants.
+// The divergence of the scenario in two variants.
 std::optional<Divergence> Find(absl::string_view yaml, absl::string_view a, absl::string_view b) {
   const absl::StatusOr<std::optional<Divergence>> found =
       FindDivergence(SpecOf({yaml, a}), SpecOf({yaml, b}));
@@ -177,8 +177,8 @@ TEST(DivergenceTest, ANodeTurnsThePodAway) {
       "  b: bound to node-000000 at 5 s, which turned it away\n    UnexpectedAdmissionError: "));
 }
 
-// No node ever lets it in there: it waits for its owner to make it anew when the other world has
-// it.
+// No node of that world ever admits it: it waits for its owner to recreate it when the other world
+// has it.
 TEST(DivergenceTest, TurnedAwayAfterWaiting) {
   const std::string& release = TestText("TurnedAwayAfterWaiting.release");
   const std::optional<Divergence> found =

@@ -135,7 +135,8 @@ TEST(WorldsTest, DraClassic) {
   const std::string mode = "front_end.dra.allocation_mode=Immediate";
   EXPECT_EQ(World("dra-classic:immediate"),
             Dra("none", {"front_end.dra.drivers.0.kind=intel", mode}));
-  // The scenario's own driver stays, and is placed anew; shares are for those that have parts.
+  // The scenario's own driver stays, with the world's placement; shares are for drivers that have
+  // parts.
   const auto own = [](absl::string_view kind) {
     return absl::StrCat(kA100, "front_end: {dra: {drivers: [{kind: ", kind, "}]}}\n");
   };
@@ -304,7 +305,7 @@ TEST(WorldsTest, WhatBelongsToAnotherFrontEndIsCleared) {
                    "        placement: mfi-any-weighted\n        gpus: packed\n"));
 }
 
-// What is set can be set, and each world resolves.
+// Every setting can be set, and each world resolves.
 TEST(WorldsTest, EachWorldResolves) {
   for (const char* name :
        {"direct", "direct:fgd", "direct:mig-mfi-any", "device-plugin", "device-plugin:static-mig",

@@ -166,7 +166,7 @@ class Rig : public NodeControl {
     jobs_.End(jobs_.job_of(pod), JobState::kFailed, now_);
   }
 
-  // What is due up to then, and then the clock stands there.
+  // Fires the timers due up to then, and sets the clock to that time.
   void To(int64_t seconds) {
     while (!timers_.empty() && timers_.front().at <= At(seconds)) {
       const Timer timer = timers_.front();
@@ -189,12 +189,12 @@ class Rig : public NodeControl {
     front_end_->OnTransition(change, now_);
     if (reload) SaveAndLoad();
   }
-  // What has happened up to then, since the last time it was asked for.
+  // The events up to then, since the last call.
   Log LogTo(int64_t seconds) {
     To(seconds);
     return std::exchange(log_, {});
   }
-  // Whatever was ever due, once more, now.
+  // Fires all timers that were ever due once more, now.
   void FireAllAgain() {
     for (const uint64_t token : fired_) front_end_->OnTimer(token, now_);
   }
@@ -432,7 +432,7 @@ TEST(DeviceFrontEndTest, TheLastWishDuringAChangeWins) {
                                   "39 n0 begun 1", "62 n0 changed 1", "85 n0 reports gpu:1"}));
   EXPECT_EQ(rig.front_end().repartitions(), 2);
   EXPECT_DOUBLE_EQ(rig.front_end().repartition_gpu_seconds(), 39 + 43);
-  // What is being made is wished for again, in place of something else.
+  // The layout in progress is requested again, in place of another one.
   rig.Do(1000, Action::kMigConfig, 0);
   rig.Do(1005, Action::kMigConfig, 1);
   rig.Do(1006, Action::kMigConfig, 0);

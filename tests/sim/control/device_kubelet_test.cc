@@ -88,7 +88,7 @@ PodShape Asks(Extended extended, int64_t cpu_milli = 100, absl::string_view func
   return shape;
 }
 
-// Containers that ask for so many GPUs (or of another resource), and a pod of them.
+// Containers that ask for `amount` GPUs (or of another resource), and a pod of them.
 using Containers = std::vector<ContainerRequest>;
 ContainerRequest Main(int64_t amount, absl::string_view name = kGpu) {
   return {/*init=*/false, /*restartable=*/false, {{std::string(name), amount}}};
@@ -248,7 +248,7 @@ TEST(KubeletsTest, InitContainersHandOnWhenTheyEnd) {
   EXPECT_EQ(TestBed(node).Admit(By({Init(1), Init(2), Main(3)})), "0 1 2");
   EXPECT_EQ(TestBed(node).Admit(By({Main(3), Init(2)})), "0 1 2");  // wherever they stand
   EXPECT_EQ(TestBed(node).Admit(By({Init(2), Main(2), Main(2)})), kUnavailable);  // side by side
-  // What only an init container had stays with the pod.
+  // Devices that only an init container had stay with the pod.
   TestBed bed(node);
   EXPECT_EQ(bed.Admit(By({Init(2), Main(1)})), "0 1");
   EXPECT_EQ(bed.Admit({{kGpu, 2}}), kUnavailable);
@@ -368,7 +368,7 @@ TEST(KubeletsTopologyTest, ScopePodLooksAtAllContainers) {
   const KubeletDevices apart = MakeNode({Gpus({0, 1})});
   EXPECT_EQ(TestBed(apart, by_container).Admit(By({Main(1), Main(1)})), "0 1");
   EXPECT_EQ(TestBed(apart, by_pod).Admit(By({Main(1), Main(1)})), kAffinity);
-  // What an init container leaves on NUMA node 0 binds the container after it.
+  // The GPU that an init container leaves on NUMA node 0 binds the container after it.
   EXPECT_EQ(TestBed(MakeNode({Gpus({0, 1, 1})}), by_container).Admit(By({Init(1), Main(2)})),
             kAffinity);
   // One GPU is left on NUMA node 0, two on 1.
@@ -415,7 +415,7 @@ TEST(KubeletsTest, RunningPodsKeepTheirDevices) {
   EXPECT_EQ(bed.Admit({{kLarge, 1}}), absl::StrCat("0@", left, ":500"));
   bed.SetHealthy(0, false);
   bed.SetRegistered(false);
-  // The other half is cut anew.
+  // The other half is partitioned again.
   bed.SetResources({Res(kSmall, {Dev(0, small)}), Res(kLarge, {Dev(0, left)})});
   EXPECT_EQ(bed.Admit({{kLarge, 1}}), kUnavailable);
   EXPECT_EQ(bed.Admit({{kSmall, 1}}), absl::StrCat("0@", small, ":125"));

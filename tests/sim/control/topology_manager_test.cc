@@ -50,7 +50,7 @@ std::string Text(const TopologyHint& hint) {
                       hint.preferred ? " preferred" : "");
 }
 
-// What a policy makes of hints.
+// The verdict of a policy on hints.
 std::string Verdict(TopologyPolicy policy, int numa_nodes,
                     const std::vector<ResourceHints>& resources) {
   const TopologyVerdict verdict = MergeHints(policy, numa_nodes, resources);

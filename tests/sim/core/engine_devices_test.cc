@@ -1,6 +1,6 @@
-// What happens below the scheduler, exactly, with a node agent that follows a script: admission and
-// its failures, owners, amounts that nodes report, evictions from GPUs; and loss instead of a
-// queue. Times in records are milliseconds.
+// Events below the scheduler, exactly, with a node agent that follows a script: admission and its
+// failures, owners, amounts that nodes report, evictions from GPUs; and loss instead of a queue.
+// Times in records are milliseconds.
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -40,7 +40,7 @@ constexpr char kDevice[] = "example.com/gpu";
 constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kSecond = 1000 * kMs;
 
-// What a pod's attempts come to, one after the other; further ones are let in.
+// The results of a pod's attempts, one after the other; further attempts are admitted.
 struct AgentScript {
   std::map<std::string, Failures> failures;        // by pod
   std::map<std::string, SimDuration> start_delay;  // by pod
@@ -254,7 +254,7 @@ class Ran {
   AgentRig rig_;
 };
 
-// Nodes n0, n1, ... with so many GPUs and 16 cores. Shape i asks for i GPUs by name.
+// Nodes n0, n1, ... with these numbers of GPUs and 16 cores. Shape i asks for i GPUs by name.
 EngineScenario Gpus(const std::vector<int32_t>& gpus, absl::string_view queue) {
   EngineScenario s = Cores(std::vector<int64_t>(gpus.size(), 16), queue);
   for (size_t n = 0; n < gpus.size(); ++n) {
@@ -290,7 +290,7 @@ TEST(EngineDevicesTest, APodRunsOnWhatItsNodeGivesIt) {
     SCOPED_TRACE(queue);
     EngineScenario s = Gpus({2}, queue);
     s.jobs = {Job("a", 2, 0, 10), Job("b", 1, 1, 5), Job("cpu", 0, 12, 1)};
-    // Of this nobody takes notice.
+    // Health changes do not affect the pod that holds the device.
     s.node_changes = {DeviceChange(3, 0, Change::kUnhealthy, DeviceSet::Of(0)),
                       DeviceChange(4, 0, Change::kHealthy, DeviceSet::Of(0))};
     Ran ran(s);
@@ -332,7 +332,7 @@ TEST(EngineDevicesTest, APodIsTurnedAwayForEveryReason) {
   }
 }
 
-// Room that somebody leaves who was turned away is there at once.
+// The room of a pod that was turned away is there at once.
 TEST(EngineDevicesTest, TheNextInLineTakesTheRoom) {
   for (const char* const queue : kBothQueues) {
     SCOPED_TRACE(queue);

@@ -407,7 +407,7 @@ TEST(EngineNodeTest, NodesFailRecoverAreDrainedCordonedAddedAndRemoved) {
         ran.Records(),
         (Lines{"0 PodArrived g-0", "0 PodArrived g-1", "0 PodBound g-0 n0", "0 PodBound g-1 n1",
                "1 PodArrived s", "1 PodBound s n0", "2 PodArrived w", Failed(2, "w", 2),
-               // The gang is created anew at 8; s is not.
+               // The gang is recreated at 8; s is not.
                "5 PodEvicted g-0 n0 node-lost", "5 PodEvicted g-1 n1 node-lost", "5 PodFailed s n0",
                "5 NodeChanged n0 unavailable", "5 PodBound w n1", Failed(8, "g-0", 1),
                "10 NodeChanged n2 available", Failed(10, "g-1", 2), "11 PodFinished w n1",
@@ -729,7 +729,7 @@ TEST(EngineReservationTest, TheLossOfAnEmptyNodeIsNews) {
 
 // ---- Preemption ----
 
-// What was tried out on a smaller cluster says nothing about the cluster as it is.
+// A failure in a trial on a smaller cluster says nothing about the cluster as it is.
 TEST(EngineMemoryTest, AFailureIsRecordedOnceUntilTheClusterChanges) {
   EngineScenario s = Cores({4, 4}, "fifo");
   s.batch.preempt_by_priority = true;
@@ -781,7 +781,7 @@ TEST(EnginePassTest, RoomThatIsThereAtOnceIsUsedAtOnce) {
   EXPECT_EQ(StartsOf(s), (std::vector<int64_t>{16, 6}));
 }
 
-// What evictions of a pass set in motion is part of the pass: the next one takes its own time.
+// The effects of a pass's evictions are part of the pass: the next one takes its own time.
 TEST(EnginePassTest, EveryPassTakesItsTime) {
   EngineScenario s = Cores({4}, "fifo");
   s.batch.preempt_by_priority = true;
@@ -866,7 +866,7 @@ TEST(EngineFillCheckpointTest, AFillWithoutCachesCanBeResumed) {
 // ---- Standstill: runs that only repeat failed attempts end, however long attempts take and
 // whatever the backoff is. Attempts take minutes here. ----
 
-// Services of three cores, so many, on one node of four. An attempt takes a minute, a pod that
+// `services` services of three cores on one node of four. An attempt takes a minute, and a pod that
 // failed is tried again after five, so from six services on a round never ends.
 EngineScenario Services(size_t services) {
   EngineScenario s = Cores({4}, "kubernetes");
@@ -878,7 +878,7 @@ EngineScenario Services(size_t services) {
   return s;
 }
 
-// Whether the run comes to its end within so many events.
+// Whether the run ends within its limit of events.
 bool Ends(EngineRig& rig) {
   EXPECT_EQ(rig.engine().Run(), absl::OkStatus());
   return rig.engine().finished();

@@ -1,4 +1,4 @@
-// What happens when, exactly, in small scenarios. Times are plain nanoseconds.
+// Exact courses of small scenarios. Times are plain nanoseconds.
 #include "sim/core/engine.h"
 
 #include <atomic>
@@ -94,7 +94,7 @@ TEST(EngineReplayTest, WithinAnInstantDeparturesComeBeforeArrivals) {
   s.pods = {{"a", 0, 0, 10, 0}, {"c", 0, 10, kForever, 0}};
   EXPECT_EQ(RunLines(s), (Lines{"0 PodArrived a", "0 PodBound a n0 0", "10 PodFinished a n0 0",
                                 "10 PodArrived c", "10 PodBound c n0 0", "10 RunEnded"}));
-  // Who has waited is older than who arrives just then.
+  // A pod that has waited goes before one that arrives just then.
   s.pods = {{"a", 0, 0, 10, 0}, {"b", 0, 3, kForever, 0}, {"c", 0, 10, kForever, 0}};
   EXPECT_EQ(RunLines(s), (Lines{"0 PodArrived a", "0 PodBound a n0 0", "3 PodArrived b",
                                 "3 AttemptFailed b 0/1 nodes are available: 1 Insufficient GPU.",
@@ -126,7 +126,7 @@ TEST(EngineReplayTest, AttemptsTakeTheirTimeOneAfterTheOther) {
                    "4 PodBound c n0", "6 PodBound b n0", "8 PodFinished c n0", "8 RunEnded"}));
 }
 
-// A pod that fails queues anew at that moment, behind one that has not been tried yet.
+// A pod that fails is queued again at that moment, behind one that has not been tried yet.
 TEST(EngineReplayTest, AFailedAttemptCostsThePlaceInTheQueue) {
   EngineScenario s = OneNode(RunMode::kReplay, 1);
   s.options.attempt_latency = SimDuration(2);
@@ -146,7 +146,7 @@ struct GateScript {
   enum class Point : uint8_t { kNone, kPreFilter, kPermit };
   Point refuses_at = Point::kNone;
   int64_t opens_ns = 0;
-  std::vector<StepResult> help;        // what PostFilter answers, call by call; then it gives up
+  std::vector<StepResult> help;        // answers of PostFilter, call by call; then it gives up
   std::vector<int64_t> help_asked_ns;  // when PostFilter was called
 };
 
@@ -246,7 +246,7 @@ TEST(EngineStepsTest, PostFilterMayHaveAPodTriedAgainAfterItsIntents) {
                                 "1 AttemptFailed b" + full, "8 AttemptFailed b" + full,
                                 "10 PodFinished a n0 0", "10 PodBound b n0 0", "10 RunEnded"}));
   EXPECT_EQ(script.help_asked_ns, (std::vector<int64_t>{1, 8}));
-  // A fill has no second try, so nobody is asked.
+  // A fill has no second try, so no plugin is asked.
   script.help_asked_ns.clear();
   s.options.mode = RunMode::kFill;
   EXPECT_EQ(RunLines(s), (Lines{"0 PodArrived a", "0 PodBound a n0 0", "0 PodArrived b",
@@ -452,8 +452,8 @@ TEST(EngineBindingTest, ARejectionAfterATimeGivesTheNodeBack) {
   EXPECT_EQ(rig.RecordLines(), wanted);
 }
 
-// kube-scheduler tells its queue of a binding that failed as of a pod that was deleted: whoever did
-// not fit meanwhile is tried again. The rejected pod itself is not.
+// kube-scheduler tells its queue of a binding that failed as of a pod that was deleted: pods that
+// did not fit meanwhile are tried again. The rejected pod itself is not.
 TEST(EngineBindingTest, ARejectionAfterATimeMakesRoomForPodsThatWait) {
   HookScript script;
   script.react = [](const std::string& step, const PodContext& pod) {
@@ -473,7 +473,7 @@ TEST(EngineBindingTest, ARejectionAfterATimeMakesRoomForPodsThatWait) {
                    "20 PodBound a n0 0", "30 PodFinished a n0 0", "30 RunEnded"}));
 }
 
-// ---- What ends a run early ----
+// ---- Early ends of a run ----
 
 TEST(EngineErrorTest, ArrivalsMustNotGoBackInTime) {
   EngineScenario s = OneNode(RunMode::kReplay, 1);

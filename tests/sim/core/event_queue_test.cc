@@ -321,7 +321,7 @@ void RunAgainstOracle(const Mix& mix) {
   TestRandom random(mix.seed);
   EventQueue queue;
   NaiveQueue oracle;
-  std::vector<Handles> handles;  // Of all events ever pushed, so that many are stale.
+  std::vector<Handles> handles;  // All events ever pushed, so that many are stale.
   int64_t now_ns = 0;
   for (uint64_t step = 1; step <= kSteps && !testing::Test::HasFailure(); ++step) {
     const uint64_t dice = random.Below(100);
@@ -941,7 +941,7 @@ TEST(EventQueueLadderTest, TopAndCopiesChangeNothingThatCanBeSeen) {
     if (i % 1000 == 999) {
       EventQueue copy = copied;
       std::swap(copy, copied);
-      // What happens to the other copy stays there.
+      // Changes of the other copy stay there.
       while (copy.size() > 50) copy.Pop();
     }
     if (i % 5000 == 4999) {

@@ -16,8 +16,8 @@
 
 namespace drasim {
 
-// Nodes n0, n1, ... of so many cores; a pod goes to the first with room. Shape i asks for i cores,
-// shape 0 for half of one.
+// Nodes n0, n1, ... with these numbers of cores; a pod goes to the first with room. Shape i asks
+// for i cores, shape 0 for half of one.
 inline EngineScenario Cores(const std::vector<int64_t>& cores, absl::string_view queue) {
   EngineScenario s;
   for (const int64_t c : cores) {

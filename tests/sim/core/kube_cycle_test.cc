@@ -26,6 +26,7 @@
 #include "policies/plugins/default_preemption.h"
 #include "sim/core/nominator.h"
 #include "sim/core/verdict_cache.h"
+#include "sim/core/work_counters.h"
 #include "tests/testing/cluster_builder.h"
 
 namespace drasim {
@@ -323,7 +324,7 @@ class Rig {
 
 using Names_ = std::vector<std::string>;
 
-// ---- How far the search goes ----
+// ---- The extent of the search ----
 
 TEST(NodesToFindTest, FollowsThePercentage) {
   EXPECT_EQ(NodesToFind(0, 10), 10u);
@@ -400,7 +401,7 @@ TEST(KubeCycleTest, ASubsetMovesTheStartByItsSize) {
   EXPECT_EQ(rig.cycle().start(), 1u);
 }
 
-// ---- Who rejects, and what is said ----
+// ---- Rejecting plugins and messages ----
 
 TEST(KubeCycleTest, TheFirstFilterInOrderRejects) {
   Rig rig;
@@ -452,7 +453,8 @@ TEST(KubeCycleTest, PreFilterRejectsForAllNodes) {
   EXPECT_EQ(rig.detail().pre_filter_message, "no such name");
   EXPECT_EQ(rig.detail().absent.size(), 2u);
   EXPECT_TRUE(rig.detail().skipped_filters.empty());
-  // What pods that leave could change: others are asked, and every node is a candidate.
+  // A rejection that departing pods could lift: other plugins are asked, and every node is a
+  // candidate.
   shape.constraints.node_name = "?";
   result = rig.Schedule(shape, 5);
   EXPECT_EQ(rig.detail().skipped_filters.size(), 2u);
@@ -514,6 +516,32 @@ TEST(KubeCycleTest, AddsWeightedScores) {
   EXPECT_EQ(rig.detail().totals, (std::vector<int64_t>{86, 80}));
   ASSERT_EQ(rig.detail().skipped_scores.size(), 1u);
   EXPECT_EQ(rig.detail().skipped_scores[0]->name(), "Calm");
+}
+
+TEST(KubeCycleTest, CountsItsWork) {
+  Rig rig;
+  rig.AddNodes(3, 4000);
+  const auto decide = [&rig](PodId pod) {
+    rig.cycle().Schedule(&rig.profile(), rig.Context(pod), false, nullptr);
+  };
+  const PodId pod = rig.AddPod(rig.MakeShape(500));
+  EXPECT_EQ(rig.cycle().work(), WorkCounters());
+  decide(pod);
+  WorkCounters work;
+  work.decisions = 1;
+  work.nodes_filtered = 3;
+  work.nodes_scored = 9;  // three plugins
+  EXPECT_EQ(rig.cycle().work(), work);
+  // Twin sees other nodes, too, and so is asked again.
+  decide(pod);
+  work.decisions = 2;
+  work.nodes_scored = 12;
+  work.cache_hits = 3;
+  EXPECT_EQ(rig.cycle().work(), work);
+  rig.RunPod(rig.MakeShape(500), NodeId(1u));
+  decide(pod);
+  EXPECT_EQ(rig.cycle().work().nodes_filtered, 4u);
+  EXPECT_EQ(rig.cycle().work().cache_hits, 5u);
 }
 
 TEST(KubeCycleTest, TiesGoToTheFirstOrToAny) {
@@ -616,7 +644,7 @@ TEST(KubeCycleTest, VictimsCountForPluginsThatSeeTheCluster) {
   rig.RunPod(rig.MakeShape(100), NodeId(0u), 1, 6);
   rig.RunPod(rig.MakeShape(100), NodeId(1u), 1, 5);
   const AttemptResult result = rig.Schedule(rig.MakeShape(1000, "web"), 10);
-  // The twin of node 0 stays closed, whoever leaves it.
+  // No eviction opens the twin of node 0.
   EXPECT_EQ(result.post_filter.nominated, NodeId(0u));
   EXPECT_EQ(result.post_filter.victims, (std::vector<PodId>{web}));
   EXPECT_EQ(rig.detail().potential.size(), 2u);

@@ -493,7 +493,7 @@ TEST_F(KubernetesQueueTest, ReturnToActiveCountsTheFailure) {
   EXPECT_EQ(queue.NextBackoffTick(Ms(1300)), Sec(4));
 }
 
-// Of a thousand pods in one place most are removed, so that what they left behind is swept.
+// Most of a thousand pods in one place are removed, so that their remains are swept.
 TEST_F(KubernetesQueueTest, MassRemovalLeavesTheOrder) {
   const EvenFirst even_first{};
   for (const QueueSortPlugin* sort : {static_cast<const QueueSortPlugin*>(&sort_),
@@ -545,7 +545,7 @@ TEST_F(KubernetesQueueTest, DamagedCheckpointsAreRefused) {
   EXPECT_EQ(Saved(whole), bytes);
 }
 
-// ---- What callers must not do ----
+// ---- Misuse by callers ----
 
 using KubernetesQueueDeathTest = KubernetesQueueTest;
 using Asked = std::vector<std::pair<uint32_t, uint64_t>>;

@@ -35,13 +35,13 @@ int64_t NaiveSum(int64_t a, int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? kNaiveNever : sum;
 }
 
-// Something that is going to happen. Of two at the same moment the one decided on earlier is first.
+// A future event. Of two at the same moment, the one decided on earlier comes first.
 struct NaiveDue {
   int64_t at_ns = kNaiveNever;
   uint64_t order = 0;
 };
 
-// Where a job is for kube-scheduler's queue.
+// A job's place in kube-scheduler's queue.
 enum class NaiveSpot { kNowhere, kGated, kActive, kBackoff, kUnschedulable };
 
 struct NaiveJob {
@@ -323,7 +323,7 @@ std::vector<size_t> NaiveMachine::Place(size_t j, const std::vector<size_t>& wit
   return NaivePlace(Idle(without), jobs_[j].pods);
 }
 
-// What backfilling may count on: what is idle on nodes that take pods.
+// Resources that backfilling may count on: those idle on nodes that take pods.
 ResourceAmounts NaiveMachine::Free(const std::vector<size_t>& without) const {
   ResourceAmounts sum;
   for (const NaiveNode& node : Idle(without)) {
@@ -691,7 +691,7 @@ void NaiveMachine::ChangeNode() {
     case Action::kDevices:
       DRASIM_UNREACHABLE("the naive machine has no devices that change");
   }
-  // Whatever happens to a node is news: it may also mean that somebody need not be waited for.
+  // Any change of a node is news: it may also mean that a job need not be waited for.
   if (was_there != IsThere(n) || was_cordoned != (cordons_[n] > 0)) changed_ = true;
   if (was_cordoned && cordons_[n] == 0) Happened(kNodeSchedulable, n);
   if (was_there && !IsThere(n)) Empty(n, EvictionCause::kNodeLost);
@@ -726,7 +726,7 @@ std::vector<NaiveOutcome> NaiveReplay(const EngineScenario& scenario,
 namespace {
 
 constexpr int64_t kFlushPeriodNs = 30 * kSecondNs;
-// What a job that may run for ever is believed to take.
+// The assumed run time of a job that may run for ever.
 constexpr int64_t kUnboundedNs = int64_t{1} << 61;
 
 // The plugins that rejected a pod, as bits.
@@ -751,7 +751,7 @@ bool HasCpuAndMemory(int64_t cpu_milli, int64_t memory_bytes, const PodShape& po
   return cpu_milli >= pod.request.cpu_milli && memory_bytes >= pod.request.memory_bytes;
 }
 
-// What is free when, as believed: what is free now, what comes back, and what is reserved.
+// The expected free resources over time: those free now, those that come back, and those reserved.
 struct Outlook {
   struct Slice {
     int64_t begin_ns;
@@ -881,8 +881,8 @@ bool NaiveMachine::MayDisplace(size_t waiting, size_t running) const {
 
 // The jobs to evict: one after the other, the lowest priority or the most work left first, of equal
 // ones that which started last (a start under way is the latest), then the later one; until the job
-// would fit. Then those are spared, the last first, without whom it fits as well. What is on its
-// way out makes room, too.
+// would fit. Then those are spared, the last first, without which it fits as well. Jobs that are on
+// their way out make room, too.
 bool NaiveMachine::FindVictims(size_t j, std::vector<size_t>* victims) const {
   struct Candidate {
     Left rank;  // the smaller goes first
@@ -1109,7 +1109,7 @@ void NaiveMachine::Attempt() {
   }
 }
 
-// Remembers who rejected the pod that found no place, and from when on the job backs off.
+// Remembers the plugins that rejected the pod without a place, and the start of the job's backoff.
 void NaiveMachine::Reject(size_t j) {
   NaiveJob& job = jobs_[j];
   std::vector<NaiveNode> nodes = Idle({});
@@ -1157,7 +1157,7 @@ void NaiveMachine::AfterBackoff(NaiveJob* job) const {
   job->spot = over ? NaiveSpot::kActive : NaiveSpot::kBackoff;
 }
 
-// The next whole second, or half minute, at which somebody moves on.
+// The next whole second, or half minute, at which a pod changes its place in the queue.
 int64_t NaiveMachine::NextTick() const {
   int64_t next_ns = kNaiveNever;
   for (const NaiveJob& job : jobs_) {

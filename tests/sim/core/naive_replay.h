@@ -20,7 +20,7 @@
 
 namespace drasim {
 
-// What a tenant may hold from a time on. Those of one tenant are in order of time.
+// A tenant's limit from a time on. The steps of one tenant are in order of time.
 struct QuotaStep {
   std::string tenant;
   int64_t since_ns = 0;
@@ -47,7 +47,7 @@ struct NaiveOutcome {
   int64_t evictions = 0;
 };
 
-// What a node has idle.
+// The idle resources of a node.
 struct NaiveNode {
   int64_t cpu_milli = 0;
   int64_t memory_bytes = 0;
@@ -67,8 +67,8 @@ std::vector<PodShape> NaivePods(const EngineScenario& scenario, const JobArrival
 bool NaiveQuotaAllows(const std::vector<QuotaStep>& quotas, const std::string& tenant,
                       int64_t now_ns, const ResourceAmounts& held, const ResourceAmounts& more);
 
-// What becomes of each of scenario.jobs. `quotas` stand for scenario.quotas. Gives up, with an
-// empty answer, after a hundred thousand events.
+// Returns the outcome of each of scenario.jobs. `quotas` stand for scenario.quotas. Gives up, with
+// an empty answer, after a hundred thousand events.
 std::vector<NaiveOutcome> NaiveReplay(const EngineScenario& scenario,
                                       const std::vector<QuotaStep>& quotas);
 

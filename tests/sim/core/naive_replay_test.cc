@@ -1,5 +1,5 @@
-// The engine beside its naive twin, over random scenarios in every mode; and what must hold in any
-// run, whoever is right.
+// The engine beside its naive twin, over random scenarios in every mode; and invariants that hold
+// in any run, even if both are wrong.
 #include "tests/sim/core/naive_replay.h"
 
 #include <algorithm>
@@ -144,16 +144,15 @@ void ChooseMode(uint64_t seed, Case* c) {
   if (mode % 4 == 3) e.batch.backfill = Backfill::kConservative;
   c->backfills = e.batch.backfill != Backfill::kNone;
   const bool srtf = e.queue == "srtf";
-  // Conservative backfilling displaces nobody.
+  // Conservative backfilling displaces no jobs.
   if (e.batch.backfill == Backfill::kConservative) return;
   e.batch.preempt = srtf && preemption == 1;
   e.batch.preempt_by_priority = preemption == (srtf ? uint64_t{2} : uint64_t{1});
   c->preempts = e.batch.preempt || e.batch.preempt_by_priority;
 }
 
-// Where the documented rules leave open what happens, the combination is left out: what backfilling
-// makes of it that jobs have been bound, and who gets the room of victims that took their time to
-// leave.
+// Combinations without a documented rule are left out: the effect on backfilling that jobs have
+// been bound, and the owner of the room of victims that took their time to leave.
 void ChooseTiming(Random& random, Case* c) {
   EngineScenario& e = c->engine;
   InterruptionCosts& costs = e.options.interruption;
@@ -201,8 +200,9 @@ void AddNodes(Random& random, Case* c) {
   }
 }
 
-// What it asks for. `gangs`: those of two groups so far; each of them is the only one of its kind,
-// since the best place of one pod may be another's only place, so that equals need not fare alike.
+// Chooses the job's pods. `gangs`: the gangs of two groups so far; each of them is the only one of
+// its kind, since the best place of one pod may be another's only place, so that equals need not
+// fare alike.
 void ChoosePods(const Case& c, Random& random, std::set<std::vector<int64_t>>* gangs,
                 JobArrival* job) {
   const uint64_t shapes = c.engine.shapes.size();
@@ -251,7 +251,7 @@ void AddJobs(Random& random, Case* c) {
 }
 
 void AddNodeEvents(Random& random, Case* c) {
-  // How reservations see nodes that are cordoned is not documented.
+  // The effect of cordoned nodes on reservations is not documented.
   std::vector<Action> actions = {Action::kAdd,  Action::kAdd,     Action::kRemove,
                                  Action::kFail, Action::kRecover, Action::kRecover};
   if (!c->backfills) {
@@ -305,7 +305,7 @@ Case RandomCase(uint64_t seed) {
   return c;
 }
 
-// ---- What must hold in any run ----
+// ---- Invariants of any run ----
 
 // Follows the records and judges by them alone.
 class Witness : public RecordSink {
@@ -519,7 +519,7 @@ void CheckSeed(uint64_t seed, Totals* totals) {
   EngineRig fast_rig(fast);
   ASSERT_TRUE(fast_rig.engine().Run().ok());
   EXPECT_EQ(fast_rig.RecordLines(), rig.RecordLines());
-  // What nodes gave is what jobs got, but for the time that it takes to bind.
+  // Nodes gave exactly what jobs got, but for the time that it takes to bind.
   if (c.engine.bind_latency <= SimDuration()) {
     EXPECT_EQ(gpu_milli_ns, held_milli_ns);
   }

@@ -1,4 +1,4 @@
-// Profiles: who runs under which, and the common numbers of reasons.
+// Profiles: the choice of a pod's profile, and the common numbers of reasons.
 #include "sim/core/profiles.h"
 
 #include <memory>

@@ -89,7 +89,7 @@ TEST_F(RoomCheckTest, DevicesAndResources) {
   PodShape cards = TestShape(1000, 0);
   cards.request.extended = {{"example.com/card", 2}};
   EXPECT_EQ(Ask(cards), AdmissionFailure::kOutOfDevices);
-  // Somebody else counts them.
+  // Another part counts them.
   EXPECT_EQ(Ask(cards, {"example.com/card"}), AdmissionFailure::kNone);
 }
 

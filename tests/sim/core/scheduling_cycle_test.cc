@@ -503,7 +503,7 @@ TEST(SchedulingCycleTest, TiesGoToTheSmallestRank) {
   }
 }
 
-// What a cycle without restrictions takes when the other nodes are cordoned.
+// The choice of a cycle without restrictions when the other nodes are cordoned.
 NodeId BestAmong(absl::Span<const NodeId> passing, const PodContext& pod, SchedulingCycle& cycle,
                  ClusterState& cluster) {
   std::vector<NodeId> cordoned;
@@ -552,7 +552,7 @@ TEST(SchedulingCycleTest, RestrictionsDecideAsIfTheOtherNodesWereCordoned) {
       placed += best.valid() ? 1 : 0;
       EXPECT_EQ(cycle.Decide(pod, {&allows, 1}).node, best) << "seed " << seed;
       EXPECT_EQ(cycle.Decide(pod, {&excludes, 1}).node, best) << "seed " << seed;
-      // What was hidden for a decision is there for the next.
+      // Nodes hidden for one decision are there for the next.
       EXPECT_EQ(cycle.Decide(pod).node,
                 BestAmong(builder.NodeIds(), pod, oracle, builder.cluster()))
           << "seed " << seed;
@@ -599,7 +599,7 @@ TEST(SchedulingCycleTest, CountsItsWork) {
   StateReader in(out.bytes());
   ASSERT_TRUE(uncached.Load(in).ok());
   EXPECT_TRUE(in.AtEnd());
-  // What was done before a checkpoint is not part of it.
+  // A checkpoint does not include the work done before it.
   EXPECT_EQ(uncached.work(), Work(3, 12, 9, 0));
 }
 

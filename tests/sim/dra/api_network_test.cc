@@ -164,7 +164,7 @@ class ApiNetworkTest : public ::testing::Test {
     return *reply;
   }
   void Relabel(absl::string_view name, const std::string& value) { Do(Label(Stored(name), value)); }
-  // What was told until then, since the last time.
+  // The notifications until then, since the last call.
   Lines Until(int64_t ms) {
     network.RunUntil(Ms(ms));
     return std::exchange(lines, {});
@@ -919,7 +919,7 @@ Lines RunOnModel(uint64_t seed) {
   return lines;
 }
 
-// Where the lists part, with some lines before.
+// The first difference of the lists, with some lines before it.
 std::string Difference(const Lines& a, const Lines& b) {
   const size_t same = static_cast<size_t>(
       std::distance(a.begin(), std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first));

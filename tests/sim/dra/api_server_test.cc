@@ -35,7 +35,7 @@ namespace api_server_test {
 using Lines = std::vector<std::string>;
 using Type = WatchEvent::Type;
 
-// --- What objects, replies and events look like in failures and expectations ---
+// --- Objects, replies and events as text, for failures and expectations ---
 
 std::string TextOf(const ObjectMeta& meta) {
   std::string text = absl::StrCat(meta.name.text(), " #", meta.uid, " v", meta.version);
@@ -243,7 +243,7 @@ TEST_F(ApiServerTest, GeneratesNames) {
     EXPECT_EQ(suffixes.back().find_first_not_of("bcdfghjklmnpqrstvwxz2456789"), std::string::npos)
         << name;
   }
-  // Of this seed, for ever.
+  // The suffixes of this seed must never change.
   EXPECT_EQ(suffixes, (Lines{"266jc", "pnxfz", "2ngnd"}));
 
   // Another server with the same seed skips a name that is there.
@@ -825,7 +825,7 @@ class NaiveServer {
   ResourceVersion version_ = 0;
 };
 
-// --- Requests: most start from a snapshot that somebody may still have ---
+// --- Requests: most start from a snapshot that a client may still have ---
 
 class RequestMaker {
  public:
@@ -1072,7 +1072,7 @@ void RunRequests(uint64_t seed, int requests, std::map<std::pair<Verb, ApiCode>,
     if (want.event.has_value()) {
       EXPECT_EQ(events[0].type, *want.event);
       EXPECT_TRUE(SameObject(events[0].object, want.object));
-      // What is stored holds, whatever the naive server thought of the request.
+      // Stored objects are valid, whatever the naive server thought of the request.
       EXPECT_TRUE(std::visit([](const auto& ref) { return Holds(*ref); }, events[0].object));
     }
     if (step % 16 == 15) ExpectSameTables(server, naive);

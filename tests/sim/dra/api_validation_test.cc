@@ -266,7 +266,7 @@ std::vector<ClaimStatus> SmallStatuses() {
   return statuses;
 }
 
-// What holds of every stored state.
+// Invariants of every stored state.
 bool IsPossible(const ClaimStatus& s) {
   const size_t users = s.reserved_for.size();
   if (s.allocation == nullptr) return users == 0 && !s.deallocation_requested;
@@ -279,7 +279,7 @@ bool IsPossible(const ClaimStatus& s) {
   return users <= (s.allocation->shareable ? kMaxReservedFor : 1);
 }
 
-// What holds of every step from one possible state to another.
+// Invariants of every step from one possible state to another.
 bool IsPossibleStep(const ClaimStatus& a, const ClaimStatus& b, bool deleting) {
   const bool kept = a.allocation != nullptr && b.allocation != nullptr;
   if (kept && a.allocation->shareable != b.allocation->shareable) return false;

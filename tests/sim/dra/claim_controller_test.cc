@@ -304,7 +304,7 @@ std::string CaseName(const testing::TestParamInfo<Case>& info) {
 INSTANTIATE_TEST_SUITE_P(SyncPod, SyncHandlerTest, testing::ValuesIn(kPodCases), CaseName);
 INSTANTIATE_TEST_SUITE_P(SyncClaim, SyncHandlerTest, testing::ValuesIn(kClaimCases), CaseName);
 
-// Those of upstream's cases that need a past or a failure.
+// Upstream's cases that need a past or a failure.
 
 TEST(ClaimControllerTest, missing_template) {
   World world;
@@ -316,7 +316,7 @@ TEST(ClaimControllerTest, missing_template) {
   EXPECT_EQ(world.controller().failed_creations(), 5u);
   EXPECT_FALSE(world.controller().idle());
 
-  world.AddTemplate("template");  // nobody is told; the next attempt is at 155 ms
+  world.AddTemplate("template");  // no event follows; the next attempt is at 155 ms
   world.RunMillis(54);
   EXPECT_THAT(world.TakeCalls(), IsEmpty());
   world.RunMillis(1);
@@ -392,7 +392,7 @@ TEST(ClaimControllerTest, wrong_claim_owner) {
   EXPECT_THAT(world.State(), ElementsAre("claim pod-gpu of pod class"));
 }
 
-// Since 1.28 the foreign claim is in nobody's way, unless the status names it.
+// Since 1.28 the foreign claim blocks no pod, unless the status names it.
 TEST(ClaimControllerTest, wrong_claim_owner_since_28) {
   World world;
   world.AddTemplate("template");
@@ -532,7 +532,7 @@ TEST(ClaimControllerTest, OnePatchNamesAllClaimsInTheOrderOfTheEntries) {
   EXPECT_THAT(world.TakeCalls(),
               ElementsAre("POST resourceclaims pod-gpu-*", "POST resourceclaims pod-nic-*",
                           "PATCH pods/status pod"));
-  // One of them is made anew; the other's name stays.
+  // One of them is recreated; the other's name stays.
   const std::string nic(world.ClaimOf(pod, "nic")->meta.name.text());
   world.Delete(world.ClaimOf(pod, "gpu"));
   world.Rest();
@@ -584,7 +584,7 @@ TEST(ClaimControllerTest, ABoundPodWaitsForAClaimThatIsNotShared) {
   EXPECT_THAT(world.TakeCalls(), IsEmpty());
   world.SetPhase(user, KubePodPhase::kSucceeded);
   world.RunMillis(1);
-  // It was idle for a moment, so it has to be deallocated; nobody may reserve it until then.
+  // It was idle for a moment, so it has to be deallocated; no pod may reserve it until then.
   EXPECT_THAT(world.TakeCalls(), ElementsAre("PUT resourceclaims/status claim",
                                              "PUT resourceclaims/status claim = 422"));
   EXPECT_THAT(world.State(), ElementsAre("claim claim class allocated alone deallocate",
@@ -596,7 +596,7 @@ TEST(ClaimControllerTest, ABoundPodWaitsForAClaimThatIsNotShared) {
 constexpr std::pair<double, double> kLatencies[] = {
     {0, 0}, {0.010, 0}, {0, 0.030}, {0.010, 0.005}, {0.010, 0.010}, {0.010, 0.050}, {0.2, 0.001}};
 
-// What the driver does to a claim that a node has been chosen for.
+// The driver's writes to a claim for which a node has been selected.
 void Allocate(World* world, Uid claim, const std::vector<Uid>& pods, bool shareable = false) {
   world->ChangeClaim(
       claim, [&](ResourceClaim* next) { next->meta.finalizers = {world->In("driver/protect")}; });
@@ -808,8 +808,8 @@ TEST(ClaimControllerStory, SoManyWorkersWorkAtATime) {
   }
 }
 
-// Whenever it dies, it takes up its work again. What it posted and did not hear of can be lost:
-// then it makes another claim, and the lost one goes with the pod.
+// It takes up its work again after a restart at any time. A creation whose reply it missed can be
+// lost: then it makes another claim, and the lost one goes with the pod.
 TEST(ClaimControllerStory, RestartAtAnyTime) {
   size_t most_claims = 0;
   for (int64_t ms = 0; ms < 120; ms += 3) {

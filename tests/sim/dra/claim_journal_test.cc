@@ -55,7 +55,7 @@ class ClaimLines : public RecordSink {
   size_t changes() const { return changes_; }
   const std::vector<ClaimChange>& created() const { return created_; }
   const LiveClaims& claims() const { return claims_; }
-  // Those of one claim, without its uid.
+  // The lines of one claim, without its uid.
   Lines Of(const ClaimChange& created) const {
     const std::string uid = absl::StrCat(" ", created.claim, " ");
     Lines own;

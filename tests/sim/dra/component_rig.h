@@ -257,7 +257,7 @@ class World : public component_testing::ComponentRig {
   // --- The objects. ---
 
   Name ns() { return In(ns_); }
-  // Where everything is from now on.
+  // The namespace of all objects from now on.
   void set_ns(absl::string_view ns) { ns_ = std::string(ns); }
 
   void AddTemplate(absl::string_view name, ClaimSpec spec = {}) {

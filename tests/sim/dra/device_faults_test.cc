@@ -47,7 +47,7 @@ std::vector<Wish> Wishes() {
           {"two", "GpuClaimParameters", {{"spec.count", "2"}}},
           {"small", "MigDeviceClaimParameters", {{"spec.profile", "1g.10gb"}}},
           {"middle", "MigDeviceClaimParameters", {{"spec.profile", "3g.40gb"}}},
-          // Of the pod's own GPU.
+          // An instance on the pod's own GPU.
           {"inside",
            "MigDeviceClaimParameters",
            {{"spec.profile", "2g.20gb"}, {"spec.gpuClaimName", "card"}}}};
@@ -207,7 +207,7 @@ struct Seen {
   size_t shared_gpus = 0;  // several claims on one GPU
 };
 
-// What of all that is in use at the moment.
+// Counts the kinds of allocation that are in use at the moment.
 void Note(const FaultRig& rig, Seen* seen) {
   std::vector<std::pair<NodeId, uint8_t>> cut;
   for (const auto& claim : rig.objects().of<ResourceClaim>().Sorted()) {

@@ -44,7 +44,7 @@ WorldOptions SlowCalls(WorldOptions options = Sharp()) {
   options.watch_ms = 5;
   return options;
 }
-// And a call to a plugin takes 100 ms besides.
+// In addition, a call to a plugin takes 100 ms.
 WorldOptions Slow(DraRelease release = DraRelease::k29) {
   WorldOptions options = SlowCalls(OfRelease(release));
   options.kubelet.grpc_latency = Millis(100);
@@ -84,7 +84,8 @@ TEST(DraManagerTest, PodWithAClaim) {
                                         "4620 ended p"));
 }
 
-// What it knows of the pod is a minute old; the claim controller's part of the status is its own.
+// The kubelet's view of the pod is a minute old; the claim controller's part of the status is its
+// own.
 TEST(DraManagerTest, ReportsThePhaseAloneWhateverElseHasChanged) {
   WorldOptions options = Sharp();
   options.read_ms = 10;
@@ -122,7 +123,7 @@ TEST(DraManagerTest, PodsThatAreNotBoundAreNotItsBusiness) {
   EXPECT_THAT(world.Take(), IsEmpty());
 }
 
-// They have to be reserved like the others, but nobody prepares them.
+// They have to be reserved like the others, but no plugin prepares them.
 TEST(DraManagerTest, ClaimsThatNoContainerUsesAreOnlyChecked) {
   for (const bool reserved : {true, false}) {
     World world;
@@ -391,7 +392,7 @@ TEST(DraManagerTest, UnpreparesAgainAfterTenSeconds) {
                                         "1000 unprepare gpu c", "11000 unprepare gpu c"));
 }
 
-// What has been prepared stays so, and the pod refers to it.
+// A prepared claim stays so, and the pod refers to it.
 TEST(DraManagerTest, OnlyWhatFailedIsTriedAgain) {
   World world;
   world.AddClaim("good");
@@ -416,7 +417,7 @@ TEST(DraManagerTest, AClaimIsPreparedWhenAllItsPluginsAreDone) {
   world.RunPod("p", {"c"});
   world.RunMillis(1000);
   EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{0});
-  // What the first has done is undone; the other one is asked in vain.
+  // The first plugin's work is undone; the other one is asked in vain.
   world.Delete("p");
   world.RunMillis(15'000);
   EXPECT_THAT(world.Take(), ElementsAre("0 GET resourceclaims c", "0 prepare gpu c",
@@ -507,7 +508,7 @@ TEST(DraManagerTest, RunsRepeatAndDependOnTheSeed) {
   EXPECT_NE(DrawnRun(1), DrawnRun(2));
 }
 
-// ---- How pods end before their time, and what the kubelets make of faults. ----
+// ---- Early ends of pods, and faults of kubelets. ----
 
 // With slow calls, a pod with claim "c" hears of itself at 5 ms, has its claim at 15, prepares it
 // until 1015, and runs from 1035 on. Unpreparing takes 400 ms.
@@ -765,7 +766,7 @@ TEST_F(DraManagerEndTest, NodeLostWhilePodsRun) {
   EXPECT_EQ(world_.kubelet().prepared_claims(kNode), size_t{0});
   EXPECT_EQ(world_.kubelet().prepared_claims(kOther), size_t{1});
   world_.kubelet().WorkDone(world_.pod_uid("p"), /*failed=*/false);
-  world_.Delete("p");  // nobody is there to do it
+  world_.Delete("p");  // no kubelet carries it out
   EXPECT_THAT(Rest(), IsEmpty());
   world_.Delete("p", /*force=*/true);
   EXPECT_THAT(Rest(), IsEmpty());
@@ -848,7 +849,7 @@ TEST_F(DraManagerEndTest, RestartWhileAStartIsReported) {
   world_.RunPod("p", {"c"});
   RunUntil(1020);
   world_.Restart(1000);
-  // The first is committed, but nobody is there to hear of it.
+  // The first is committed, but the kubelet is down when the reply comes.
   EXPECT_THAT(Rest(), ElementsAre("1035 PATCH pods/status p Running",
                                   "2040 PATCH pods/status p Running", "2040 started p"));
 }
@@ -859,7 +860,7 @@ TEST_F(DraManagerEndTest, RestartWhileAClaimIsUnprepared) {
   world_.kubelet().WorkDone(pod, /*failed=*/false);
   RunUntil(2100);
   world_.Restart(100);
-  // Anew, and not after the one that is forgotten.
+  // It is unprepared again, and does not wait for the call that was forgotten.
   EXPECT_THAT(Rest(), ElementsAre("2200 unprepare gpu c", "2620 PATCH pods/status p Succeeded",
                                   "2620 ended p"));
 }
@@ -974,7 +975,7 @@ class RandomRun {
     uint32_t node = 0;
     std::set<std::string> claims;
     bool reserved = false;
-    bool stopped = false;  // somebody has asked for its end, or it has ended by itself
+    bool stopped = false;  // its end was requested, or it has ended by itself
     bool heard = false;    // the kubelet has seen it bound
     bool lost = false;
     bool started = false;
@@ -983,7 +984,7 @@ class RandomRun {
 
   static std::string ClaimOf(uint32_t node, uint32_t i) { return absl::StrCat("c", node, "-", i); }
 
-  // --- What happens. ---
+  // --- Actions. ---
 
   void Act() {
     const uint64_t what = random_.Below(100);
@@ -1030,7 +1031,7 @@ class RandomRun {
   }
 
   void EndWork(KnownPod& pod) {
-    // Of one that does not run nothing is to happen.
+    // Nothing may happen for a pod that does not run.
     pod.stopped = pod.stopped || (pod.started && !pod.ended && !pod.lost);
     world_.kubelet().WorkDone(pod.uid, random_.Below(2) == 0);
   }
@@ -1075,7 +1076,7 @@ class RandomRun {
     known.ended = true;
   }
 
-  // --- What is to hold. ---
+  // --- Invariants. ---
 
   void Go(SimDuration length) {
     const SimTime until = world_.network().now() + length;
@@ -1104,7 +1105,7 @@ class RandomRun {
     CheckPrepared();
   }
 
-  // Claims of pods that run are prepared; claims of nobody are not.
+  // Claims of pods that run are prepared; claims without a pod are not.
   void CheckPrepared() {
     for (uint32_t node = 0; node < kNodes; ++node) {
       const size_t prepared = world_.kubelet().prepared_claims(NodeId(node));

@@ -248,7 +248,7 @@ class DraStory : private Actor {
     // So that the engine hears of the timer.
     rig_->plane().faults().BreakWatch(client_->options().name, SimDuration());
   }
-  // A call by somebody else than the components, from a deed.
+  // A call by a client other than the components, from a deed.
   void Call(ApiRequest request) { client_->Call(std::move(request), 0); }
 
   // "12.000 pod: bound to node-0".
@@ -432,7 +432,7 @@ class DraStory : private Actor {
 
 namespace drasim::fault_testing {
 
-// Happens to whoever makes the call, as soon as the call has been answered.
+// A fault of the calling component, as soon as the call has been answered.
 struct CallFault {
   enum class Action : uint8_t { kRestart, kBreakWatch, kLabelClaims };
   Action action = Action::kRestart;
@@ -711,7 +711,7 @@ class FaultRig : public PlaneRig {
   // Nothing happens to a client without watches, but the engine learns when the network is due.
   void Nudge() { plane_->faults().BreakWatch("user", SimDuration()); }
 
-  // --- What must hold. ---
+  // --- Invariants. ---
 
   // Nothing about objects is to be said again as long as none has changed.
   std::string Check() {

@@ -108,7 +108,7 @@ void WithRequest(World& world, ResourceClaim* claim) {
   claim->status.deallocation_requested = true;
 }
 
-// What becomes of it.
+// Outcomes of a claim case.
 void Gone(World&, Objects* objects) { objects->claims.clear(); }
 void Fresh(World&, Objects* objects) {
   objects->claims[0].meta.finalizers.clear();
@@ -239,7 +239,7 @@ struct PodCase {
   bool classes = true;
   Nodes potential;
   NodeId selected;
-  Nodes unsuitable;  // what the driver says
+  Nodes unsuitable;  // answers of the driver
   Want want;
 };
 
@@ -370,8 +370,8 @@ TEST(DriverControllerTest, UpstreamPodsSelectedNodeIsKept) {
   RunPodCase(last);
 }
 
-// ---- What a sync does beyond upstream's cases: batches, refused writes, lists of nodes, which
-// claims of a pod count, parameters, releases. ----
+// ---- Syncs beyond upstream's cases: batches, refused writes, lists of nodes, claims of a pod that
+// count, parameters, releases. ----
 
 const absl::Status kNoRoom = absl::ResourceExhaustedError("no room");
 
@@ -845,7 +845,7 @@ TEST(DriverControllerTimeTest, FailuresAreRepeatedWithBackoffUntilTheyEnd) {
   world.driver.allocate_errors.clear();
   world.RunTo(200);
   EXPECT_THAT(allocates(), ElementsAre("145 ms: Allocate a on -"));
-  // What has succeeded begins with 5 ms again.
+  // After a success, the back-off begins with 5 ms again.
   ResourceClaim stale = Now(world, "a");
   world.driver.deallocate_error = kNoRoom;
   world.ChangeStatus(stale, [](ClaimStatus* status) { status->deallocation_requested = true; });
@@ -899,7 +899,7 @@ TEST(DriverControllerTimeTest, ContextsAreLookedAtEvery30Seconds) {
   EXPECT_THAT(world.TakeMessages(), IsEmpty());
 }
 
-// --- What takes time. ---
+// --- Actions that take time. ---
 
 TEST(DriverControllerTimeTest, ADecisionIsTakenWhenItsTimeIsOver) {
   World world(DecidesAfter(2));
@@ -951,7 +951,7 @@ TEST(DriverControllerTimeTest, CallsThatTakeTimeLeadToTheSame) {
     world.Start();
     world.RunTo(1000);
     Texts messages = world.TakeMessages();
-    // What follows from own events depends on when they come.
+    // Reactions to own events depend on when the events come.
     messages.erase(std::remove(messages.begin(), messages.end(), "GET pods pod 200"),
                    messages.end());
     std::sort(messages.begin(), messages.end());
@@ -975,7 +975,7 @@ TEST(DriverControllerTimeTest, ItKnowsItsOwnWritesOfClaimsBeforeTheyAreTold) {
   EXPECT_EQ(world.Outcomes(), "done 1, requeue 0, periodic 2, failed 0");
 }
 
-// Those of contexts only without upstream's quirks.
+// Without upstream's quirks, own writes of contexts are remembered, too.
 TEST(DriverControllerTimeTest, UpstreamForgetsItsOwnWritesOfContexts) {
   for (const bool strict : {true, false}) {
     WorldOptions options;

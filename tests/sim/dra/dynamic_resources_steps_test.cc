@@ -182,7 +182,7 @@ TEST(DynamicResourcesPreScore, NothingToAskAboutAllocatedClaims) {
 // --- PostFilter. ---
 
 TEST(DynamicResourcesPostFilter, ChoosesAmongFreeClaims) {
-  // Of three claims that are in the way, somebody else uses the first.
+  // Three claims are in the way; another pod uses the first.
   std::set<std::string> chosen;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     WorldOptions options = OfRelease(DraRelease::k29);
@@ -543,7 +543,7 @@ TEST(DynamicResourcesText, NamesWhatItIsAbout) {
   EXPECT_EQ(texts.size(), static_cast<size_t>(Reason::kCallFailed) + 1);
 }
 
-// ---- What differs from release to release, and upstream's quirks. ----
+// ---- Differences between releases, and upstream's quirks. ----
 
 constexpr DraRelease kAll[] = {DraRelease::k26, DraRelease::k27, DraRelease::k28,
                                DraRelease::k29, DraRelease::k30, DraRelease::k31};
@@ -781,7 +781,7 @@ TEST(DynamicResourcesReleases, PostFilterDropsOwnReservation) {
 // that are in the way, and one hit takes the whole list.
 struct IndexBug {
   std::vector<Entry> entries;
-  std::vector<size_t> strict;    // what is noted until 1.29
+  std::vector<size_t> strict;    // the notes until 1.29
   std::vector<size_t> intended;  // without upstream's quirks, and from 1.30
 };
 
@@ -925,7 +925,7 @@ TEST(DynamicResourcesReleases, StaleClaim) {
   }
 }
 
-// A claim that is gone, or was made anew under the same name, is not patched.
+// A claim that is gone, or was recreated under the same name, is not patched.
 TEST(DynamicResourcesReleases, VanishedClaim) {
   for (const auto& [release, anew] :
        std::vector<std::pair<DraRelease, bool>>{{DraRelease::k30, true},
@@ -1004,7 +1004,7 @@ TEST(DynamicResourcesReleases, NothingToDo) {
   }
 }
 
-// Errors of Unreserve keep nobody from going on: the claim stays reserved until the next attempt.
+// Errors of Unreserve stop nothing: the claim stays reserved until the next attempt.
 // From 1.30 a changed claim is none: the entry is taken out of what is there.
 TEST(DynamicResourcesReleases, UnreserveIgnoresErrors) {
   for (const DraRelease release : kAll) {

@@ -40,14 +40,14 @@ constexpr char kPutContext[] = "PUT podschedulingcontexts my-pod 200";
 constexpr char kDeleteContext[] = "DELETE podschedulingcontexts my-pod 200";
 constexpr char kNoContext[] = "DELETE podschedulingcontexts my-pod 404";
 
-// What each point is to do; by default nothing, with success.
+// The expected action at each point; by default nothing, with success.
 struct Wants {
   Want pre_enqueue, pre_filter, filter, pre_score, reserve, unreserve, pre_bind, post_bind,
       post_filter;
   // The binding fails after PreBind, so that Unreserve comes instead of PostBind.
   bool bind_fails = false;
 
-  // Where a release writes: Reserve until 1.29, then PreBind.
+  // The point at which a release writes: Reserve until 1.29, then PreBind.
   Want& writes(const World& world) {
     return world.behaviour().writes_in_pre_bind() ? pre_bind : reserve;
   }
@@ -57,7 +57,7 @@ struct PluginCase {
   const char* name;
   std::function<void(World&)> objects;
   std::function<Wants(World&)> wants;
-  // What somebody else does right before the plugin writes.
+  // Another client's action right before the plugin writes.
   std::function<void(World&)> meanwhile = nullptr;
 };
 
@@ -103,7 +103,7 @@ void InfoContext(World& w) {
   w.AddContext(context);
 }
 
-// --- What becomes of them. ---
+// --- Expected outcomes of the cases. ---
 
 Status Rejected(World& w, Reason reason, const char* object = kClaim) {
   return {Code::kUnresolvable, reason, w.N(object)};
@@ -469,8 +469,8 @@ INSTANTIATE_TEST_SUITE_P(, TestPlugin,
                          });
 
 // Upstream's case "disable" switches the whole feature off; a simulation without it has no plugin.
-// What the plugin itself can have switched off is PreEnqueue, before 1.28: then it lets everything
-// into the queue, and PreFilter says what it would have said.
+// The plugin itself can only have PreEnqueue switched off, before 1.28: then it lets everything
+// into the queue, and PreFilter rejects the pod with the same reason.
 TEST(TestPluginDisabled, disable) {
   for (const DraRelease release : {DraRelease::k26, DraRelease::k27, DraRelease::k28}) {
     World world(OfRelease(release));
@@ -668,7 +668,7 @@ std::vector<ContextCase> SkippedContextCases() {
          AddPodAndClaim(w);
          return ContextChange{w.ContextOf(*w.pod), std::nullopt, Hint::kSkip, false};
        }},
-      // Found missing when everything was listed anew; the old state is the last one known.
+      // A relist finds the object missing; the old state is the last one known.
       {"skip-missed-deleted",
        [](World& w) {
          AddPodAndClaim(w);

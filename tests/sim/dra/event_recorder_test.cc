@@ -1,4 +1,4 @@
-// How kube-scheduler's events are joined to series.
+// Aggregation of kube-scheduler's events into series.
 #include "sim/dra/event_recorder.h"
 
 #include <cstdint>

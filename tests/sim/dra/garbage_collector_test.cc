@@ -187,8 +187,8 @@ TEST(GarbageCollectorTest, ABrokenWatchOnlyDelaysIt) {
                                              "DELETE resourceclaims new"));
 }
 
-// Whatever happens in whatever order: in the end exactly the dependents of living pods are left,
-// and each of the others was deleted once (more often only after restarts).
+// After any events in any order, exactly the dependents of living pods are left, and each of the
+// others was deleted once (more often only after restarts).
 TEST(GarbageCollectorTest, RandomLives) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);

@@ -1,6 +1,6 @@
-// What goes wrong with classic DRA: how pods, nodes and drivers find each other, and how components
-// get in each other's way. Each test shows that it happens, and a setting or release in which it
-// does not. docs/pathologies.md tells the mechanisms.
+// Pathologies of classic DRA: how pods, nodes and drivers find each other, and how components get
+// in each other's way. Each test shows that one happens, and a setting or release in which it does
+// not. docs/pathologies.md describes the mechanisms.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -36,7 +36,7 @@ NodeTransition Change(double seconds, size_t node, NodeTransition::Action action
   return change;
 }
 
-// A second driver, with so many units on each node; pods with claims have one of each.
+// A second driver, with `units[i]` units on node i; pods with claims have one of each driver.
 void AddNic(DraScenario* s, const std::vector<int64_t>& units) {
   s->drivers.push_back(StoryDriver(kNic, units));
   const auto objects = s->objects;
@@ -188,7 +188,7 @@ DraScenario TwoClaims(DraRelease release, AllocationMode mode) {
 
 // Drivers allocate at the first consumer. The API server takes 10 ms for a driver's write, so that
 // its work for the two pods interleaves. Drivers reserve what they allocate, in every release: each
-// pod gets one of the claims, and the pods wait for each other. What PreFilter rejects comes
+// pod gets one of the claims, and the pods wait for each other. A pod that PreFilter rejects comes
 // neither to Unreserve nor to a deallocation.
 TEST(PathologiesTest, TwoPodsTwoExclusiveClaims) {
   for (const DraRelease release :
@@ -208,7 +208,7 @@ TEST(PathologiesTest, TwoPodsTwoExclusiveClaims) {
 
 // Claims that are allocated at their creation. Since 1.30 reserving is done beside the scheduling
 // thread: each pod gets one claim, fails with the other, gives the first back, and is tried again
-// when its backoff is over, at the same moment as the other. What differs by chance ends that.
+// when its backoff is over, at the same moment as the other. Random differences end that.
 TEST(PathologiesTest, TwoPodsTwoExclusiveClaimsTakeTurnsInFailing) {
   for (const auto& [release, latency] : std::vector<std::pair<DraRelease, std::string>>{
            {DraRelease::k29, "constant(0.01)"},
@@ -282,7 +282,8 @@ TEST(PathologiesTest, ImmediatePinEndsByPreemption) {
   EXPECT_EQ(story.Count("pod: bound to node-0"), 1) << story.Text();
 }
 
-// Or with a claim anew; the driver knows nothing of CPUs, so that it must not be Immediate again.
+// A recreated claim also ends it; the driver does not know of CPUs, so the claim must not be
+// Immediate again.
 TEST(PathologiesTest, ImmediatePinEndsWithTheClaim) {
   for (const AllocationMode mode :
        {AllocationMode::kImmediate, AllocationMode::kWaitForFirstConsumer}) {
@@ -352,8 +353,8 @@ TEST(PathologiesTest, DeallocationThrashByPodsThatComeAndGo) {
 
 // ---- 6. ----
 
-// Only the last of so many nodes has a device. All have the same score; ties are broken at random,
-// anew each time.
+// Only the last of `nodes` nodes has a device. All have the same score; ties are broken at random
+// in each attempt.
 DraScenario LastNode(size_t nodes, uint64_t seed) {
   DraScenario s = StoryScenario(std::vector<int64_t>(nodes, 0));
   s.drivers[0].units.back().second = 1;
@@ -467,7 +468,7 @@ TEST(PathologiesTest, OnlyOneFeasibleNodeAndAnOlderList) {
 
 // ---- Writers of one object get in each other's way, and components are slow or down. ----
 
-// So many pods at 1 s, a second apart, with one claim "shared" among them.
+// `pods` pods from 1 s on, `apart` seconds apart, with one claim "shared" among them.
 DraScenario Sharing(size_t pods, bool shareable, int64_t run_seconds, double apart) {
   DraScenario s = StoryScenario({1, 1});
   for (NodeSpec& node : s.engine.nodes) node.cpu_milli = 100'000;
@@ -640,7 +641,7 @@ struct NodeLoss {
   double down;        // seconds; 0: never
   double freed;       // when the claim of the lost pod is
   double bound;       // when the next pod is
-  std::string check;  // what is wrong in the end
+  std::string check;  // the problem at the end
 };
 
 TEST(PathologiesTest, NodeLossAndForcedDeletion) {

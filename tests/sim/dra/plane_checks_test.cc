@@ -1,5 +1,5 @@
-// That the invariants of the control plane can fail: each is broken by writes that no component
-// makes, straight into the server.
+// The invariants of the control plane can fail: each is broken by writes that no component makes,
+// straight into the server.
 #include "sim/dra/plane_checks.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Random clusters, claims, latencies and releases, with faults: components that restart in the
 // middle of what they do, lost watches, failing preparations, nodes that fail, users who change and
-// delete claims and pods by force. What must hold is looked at after every event of the engine,
-// once more when all is over, and again when users have deleted everything.
+// delete claims and pods by force. Invariants are checked after every event of the engine, once
+// more when all is over, and again when users have deleted everything.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +33,7 @@ using fault_testing::FaultScenario;
 constexpr int64_t kMs = 1'000'000;
 constexpr const char* kDrivers[] = {"gpu.example.com", "nic.example.com"};
 
-// How a scenario is drawn.
+// The kind of scenario to draw.
 struct Kind {
   // Every pod has to come to its end: some node has what any one pod wants, the pod's claims are
   // its own and tied to no node before it is, and no user takes them away. With two drivers there
@@ -199,7 +199,7 @@ void RandomDrivers(const Kind& kind, Random& random, FaultScenario* s) {
     offers.push_back(offer);
   }
   s->objects = [offers](ControlPlane& plane) { CreateObjects(offers, plane); };
-  // Of four pods, so many share.
+  // The number of pods in four that share a claim.
   const int sharers = kind.easy ? 0 : kind.crowd ? 4 : static_cast<int>(random.Below(4));
   s->claims = [drivers, sharers](NamePool& names, const std::string& pod) {
     std::vector<PodClaim> claims;

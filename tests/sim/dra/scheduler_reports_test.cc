@@ -1,4 +1,4 @@
-// What kube-scheduler reports of its attempts: conditions through its own client, events through a
+// kube-scheduler's reports of its attempts: conditions through its own client, events through a
 // client beside it.
 #include "sim/dra/scheduler_reports.h"
 

@@ -32,7 +32,7 @@ constexpr char kDriver[] = "test-driver.cdi.k8s.io";
 
 using testing::ElementsAreArray;
 
-// Two nodes, of which the driver has so many units each.
+// Two nodes, on each of which the driver has `units` units.
 DraScenario Base(int64_t units = 2) {
   DraScenario s;
   s.engine.options.mode = RunMode::kReplay;
@@ -167,7 +167,7 @@ TEST(SequencesTest, SharedAndAllocated) {
                    {"scheduler POST pods/binding", "scheduler DELETE podschedulingcontexts",
                     "kubelet GET resourceclaims"},
                    joins,
-                   // Nobody uses it any more: it is freed, and stays.
+                   // It has no users any more: it is freed, and stays.
                    {"kubelet PATCH pods/status", "claim-controller PUT resourceclaims/status",
                     "test-driver.cdi.k8s.io PUT resourceclaims/status",
                     "test-driver.cdi.k8s.io PUT resourceclaims"}})));
@@ -240,7 +240,7 @@ TEST(SequencesTest, SelectedNodeIsUnsuitable) {
 // ---- A node that becomes unfit after its devices were allocated, and a pod that its user binds.
 // ----
 
-// What was said about the pod and what belongs to it; not what the user said.
+// The calls about the pod and its objects, except the user's.
 Lines CallsAbout(DraRig& rig, const Pod& pod) {
   Lines lines;
   for (const ApiMessage& m : rig.messages()) {
@@ -490,7 +490,7 @@ TEST(SequencesTest, PodBoundByHand) {
     EXPECT_THAT(calls, ElementsAreArray(expected)) << story.Text();
     EXPECT_GT(story.TimeOf("pod: runs"), 65) << story.Text();
     EXPECT_LT(story.TimeOf("pod: runs"), 95) << story.Text();
-    // Nobody deletes the context: that is left to the garbage collector.
+    // The context is left to the garbage collector.
     EXPECT_EQ(story.objects().of<PodSchedulingContext>().size(), 1u) << story.Text();
     EXPECT_EQ(story.Count("(context): 1 potential"), 0) << story.Text();
   }
@@ -508,8 +508,8 @@ TEST(SequencesTest, WorkTakesAsLongAsItShould) {
   EXPECT_EQ(story.TimeOf("pod: ended"), 70) << story.Text();
 }
 
-// The same. What a node that fails has prepared is gone at once, and the pod's claim is allocated
-// anew elsewhere.
+// The same. Claims that a failed node has prepared are gone at once, and the pod's claim is
+// allocated again elsewhere.
 TEST(SequencesTest, NodeLost) {
   DraScenario s = StoryScenario({1, 1});
   s.engine.pods = {{"pod", 0, 0, 60 * kStorySecond, 0}};

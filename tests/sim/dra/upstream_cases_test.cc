@@ -1,7 +1,7 @@
-// What upstream's tests of classic DRA assert beside the tables of dynamic_resources_test.cc
-// and driver_controller_test.cc: cases with just the objects that upstream has, one sync and no
-// other, and the texts of rejections. By upstream's names
-// (kubernetes/kubernetes pkg/scheduler/framework/plugins/dynamicresources; v0.29 of
+// Assertions of upstream's tests of classic DRA beside the tables of dynamic_resources_test.cc and
+// driver_controller_test.cc: cases with just the objects that upstream has, one sync and no other,
+// and the texts of rejections. By upstream's names (kubernetes/kubernetes
+// pkg/scheduler/framework/plugins/dynamicresources; v0.29 of
 // k8s.io/dynamic-resource-allocation/controller).
 #include <cstddef>
 #include <cstdint>
@@ -88,7 +88,7 @@ void ExpectCycle(World& w, const Want& write, const std::function<void()>& meanw
     meanwhile();
     Step(w, "PreBind", write, [&] { return plugin.PreBind(&cycle, kWorker); });
   }
-  // What could not be published is tried again, and refused again.
+  // A write that failed is tried again, and refused again.
   Want unreserve;
   if (late && write.status.code == Code::kError) unreserve.calls = write.calls;
   Step(w, "Unreserve", unreserve, [&] { return plugin.Unreserve(&cycle, kWorker); });
@@ -107,9 +107,9 @@ TEST(UpstreamPluginCases, delayed_allocation_scheduling_finish) {
   }
 }
 
-// Somebody changes the context's metadata right before the plugin writes: here a finalizer, for
-// these objects have no labels. Upstream's fake server calls that an error of its own, and there
-// the test ends; a real one says "conflict", and since 1.29 an apply follows.
+// Another client changes the context's metadata right before the plugin writes: here a finalizer,
+// for these objects have no labels. Upstream's fake server calls that an error of its own, and
+// there the test ends; a real one says "conflict", and since 1.29 an apply follows.
 TEST(UpstreamPluginCases, delayed_allocation_scheduling_finish_concurrent_label_update) {
   for (const DraRelease release : kAll) {
     SCOPED_TRACE(DraReleaseText(release));
@@ -220,7 +220,7 @@ struct PodCase {
   bool classes = true;
   Nodes potential;
   NodeId selected;
-  Nodes unsuitable;  // what the driver says
+  Nodes unsuitable;  // answers of the driver
   Want want;
 };
 
@@ -348,7 +348,7 @@ class UpstreamControllerCases : public testing::TestWithParam<PodCase> {};
 TEST_P(UpstreamControllerCases, OneSync) {
   const PodCase& test = GetParam();
   WorldOptions options;
-  options.watch = 1e6;  // nobody tells the controller of anything
+  options.watch = 1e6;  // the controller gets no events
   World world(options);
   world.Start();
   if (test.classes) {

@@ -82,7 +82,7 @@ class AttemptCounter : public RecordSink {
 // Runs the simulation, which has been built but not started, and explains every failed attempt as
 // it happens. Costs a look at all nodes per distinct (shape, failure, state).
 inline absl::StatusOr<AttemptStats> CountExplainedAttempts(Simulation& sim) {
-  const AttemptExplainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(), &sim.profile(),
+  const AttemptExplainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(), sim.profiles(),
                                    ClaimHooksOf(sim));
   AttemptCounter counter(&explainer, &sim.jobs());
   sim.AddSink(&counter);

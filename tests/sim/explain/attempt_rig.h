@@ -22,6 +22,7 @@
 #include "model/record.h"
 #include "model/shape_table.h"
 #include "policies/framework/profile.h"
+#include "sim/core/profiles.h"
 #include "sim/explain/attempt.h"
 #include "tests/testing/cluster_builder.h"
 
@@ -85,8 +86,9 @@ class ExplainRig {
     return *profile_;
   }
   AttemptExplainer MakeExplainer(ClaimHooks hooks = {}) {
-    const Profile& filters = profile();
-    return AttemptExplainer(&cluster_, &jobs_, &summaries_, &filters, std::move(hooks));
+    profile();
+    return AttemptExplainer(&cluster_, &jobs_, &summaries_, Profiles(profile_.get()),
+                            std::move(hooks));
   }
 
   // The profile's reason why the node rejects the pod; 0 when it fits.
@@ -101,7 +103,7 @@ class ExplainRig {
     }
     return kFits;
   }
-  // What an attempt of the pod would record. Nodes that fit count for nothing.
+  // The summary that an attempt of the pod would record. Nodes that fit count for nothing.
   SummaryId Summarise(PodId pod) {
     std::map<uint8_t, uint32_t> counts;
     VerdictSummaryTable::Row row;

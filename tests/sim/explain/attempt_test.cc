@@ -245,7 +245,7 @@ TEST(ExplainTest, StepsAndClaims) {
     return {"claim shared: allocated, reserved for other"};
   };
   const AttemptExplainer explainer = rig.MakeExplainer(hooks);
-  // Of two nodes one was chosen, and then refused.
+  // One of two nodes was chosen, and then refused.
   AttemptExplanation why =
       explainer.OfFailure(plain, rig.summaries().Intern({2, {{step, 1}}}), SimTime());
   EXPECT_THAT(RejectionLines(why),

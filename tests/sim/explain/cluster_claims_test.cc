@@ -1,4 +1,4 @@
-// What drasim explain says of pods with claims: classic DRA's rules, point by point.
+// Explanations of pods with claims by drasim explain: classic DRA's rules, point by point.
 #include <string>
 #include <vector>
 
@@ -137,7 +137,7 @@ TEST(ExplainClaimsTest, ClaimOfATemplateIsMissing) {
             OutOfQueue("ResourceClaim not created yet") +
                 "the claim controller (kube-controller-manager) to note claim default/p-gpu-x1, "
                 "which it has made, in the pod's status");
-  // It was there, and somebody has deleted it.
+  // It was there, and has been deleted.
   constexpr char kNoted[] =
       "phase: Pending, resourceClaimStatuses: [{name: gpu, resourceClaimName: p-gpu-x1}]";
   EXPECT_EQ(Explain(absl::StrCat(PodFromTemplate(kNoted), kTemplate)),
@@ -366,7 +366,7 @@ TEST(ExplainClaimsTest, AllocatedForOtherNodes) {
       uncordon + "claim default/c is allocated for node n-1 until it is deleted (mode Immediate)");
 }
 
-// --- Whose turn it is ---
+// --- The component that has to act next ---
 
 TEST(ExplainClaimsTest, OneClaim) {
   const auto explain = [](absl::string_view context) {

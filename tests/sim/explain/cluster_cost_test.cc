@@ -1,5 +1,5 @@
-// What an explanation of a cluster costs grows with the dump. The bound leaves half of what was
-// seen.
+// The cost of explaining a cluster is linear in the dump. The bound leaves a margin of half the
+// measured cost.
 #include <string>
 #include <vector>
 

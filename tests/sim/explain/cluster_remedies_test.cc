@@ -111,7 +111,7 @@ bool FitsWithout(const Small& node, const std::vector<Small>& pods, uint32_t gon
     left.cpu -= pods[i].cpu;
     left.gpu -= pods[i].gpu;
   }
-  // What the pod does not ask for is not looked at, however much others ask for.
+  // Resources that the pod does not request are ignored, however much others request.
   return left.cpu >= wanted.cpu && (wanted.gpu == 0 || left.gpu >= wanted.gpu);
 }
 

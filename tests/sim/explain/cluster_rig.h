@@ -87,7 +87,7 @@ inline std::string MessageOf(absl::string_view text) {
   return lines.size() > 1 ? lines[1] : std::string();
 }
 
-// What rejects a single pod "p" on the nodes of `dump`, or how many nodes take it.
+// The rejections of a single pod "p" by the nodes of `dump`, or the number of nodes that take it.
 inline std::string RejectionOf(absl::string_view dump) {
   const std::string text = ExplainText(absl::StrCat(dump, SystemPodYaml()), "p").text;
   const std::string groups = SectionOf(text, "Nodes that do not take it");

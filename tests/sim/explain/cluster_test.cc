@@ -157,7 +157,7 @@ TEST(ExplainClusterTest, Preemption) {
   EXPECT_EQ(notes(", priority: 10, preemptionPolicy: Never"),
             "default/u on n-1 has a lower priority than its 10, but its preemptionPolicy is Never");
   EXPECT_EQ(notes(", priority: 5"), "");
-  // On another kind of node nobody's leaving would help.
+  // On another kind of node no pod's leaving would help.
   EXPECT_EQ(notes(", priority: 10, nodeSelector: {a: b}"), "");
 }
 
@@ -262,7 +262,7 @@ TEST(ExplainStateTest, Verdicts) {
   }
 }
 
-// --- What is not judged ---
+// --- Features that are not judged ---
 
 std::string HeadlineOf(const Explained& explained) {
   return explained.text.substr(0, explained.text.find('\n'));
@@ -327,7 +327,7 @@ TEST(ExplainUnjudgedTest, DumpWithoutClaims) {
   EXPECT_EQ(SectionOf(explained.text, "Notes"),
             "structured claims are not judged yet: default/c and entry f (the dump has no "
             "ResourceClaim at all)");
-  // Where there are claims, one that is not among them is missing.
+  // If the dump has claims, one that is not among them is missing.
   EXPECT_EQ(
       HeadlineOf(ExplainText(absl::StrCat(dump, StructuredYaml("v1"),
                                           PodYaml("q", absl::StrCat(kPlain,
@@ -432,7 +432,7 @@ TEST(ReadDumpTest, UnknownPods) {
   }
 }
 
-// What a real API server took is used, and what is odd about it said.
+// Objects that a real API server accepted are used, and their oddities reported.
 TEST(ReadDumpTest, Warnings) {
   const std::string dump =
       absl::StrCat(NodeYaml("n-1", "pods: 9"), PodYaml("p", "containers: []"), PodYaml("p", kPlain),
@@ -454,7 +454,7 @@ TEST(ReadDumpTest, Warnings) {
   EXPECT_TRUE(absl::EndsWith(ends[2], "dump.yaml:4, too; this one is left out")) << ends[2];
 }
 
-// Whatever a newer release has, the rest of the dump is of use.
+// Unknown features of a newer release leave the rest of the dump usable.
 TEST(ReadDumpTest, NothingIsRefusedAsAWhole) {
   const std::string dump = absl::StrCat(
       NodeYaml("n-1", "cpu: 4, pods: 9"), SystemPodYaml(), TestText("NothingIsRefusedAsAWhole"),

@@ -1,4 +1,4 @@
-// What Filter plugins say of a dump: a node that passes, a node that does not, and what is said.
+// Verdicts of Filter plugins on a dump: a node that passes, a node that does not, and the texts.
 // The pod in question is always "p".
 #include <string>
 
@@ -91,7 +91,7 @@ TEST(ExplainVerdictsTest, NodeAffinity) {
             "Exists");
 }
 
-// What a node with the labels a=1, b=2 lacks.
+// Requirements that a node with the labels a=1, b=2 does not meet.
 TEST(ExplainVerdictsTest, UnmetSelectorsAndTerms) {
   constexpr char kA2[] = "{matchExpressions: [{key: a, operator: In, values: [\"2\"]}]}";
   constexpr char kB2[] = "{matchExpressions: [{key: b, operator: In, values: [\"2\"]}]}";
@@ -229,7 +229,7 @@ TEST(ExplainVerdictsTest, WhoCounts) {
   EXPECT_EQ(reject(PodYaml("u", bound, "phase: Succeeded")), kTaken);
   EXPECT_EQ(reject(PodYaml("u", bound, "phase: Failed")), kTaken);
   EXPECT_EQ(reject(PodYaml("u", Asks("cpu: 1"))), kTaken);
-  // Those that are to come there go first if their priority is at least the pod's.
+  // Pods nominated to the node go first if their priority is at least the pod's.
   const auto nominated = [](int priority) {
     return PodYaml("u", absl::StrCat(Asks("cpu: 1"), ", priority: ", priority),
                    "phase: Pending, nominatedNodeName: n-1");
@@ -318,7 +318,7 @@ TEST(ExplainVerdictsTest, PodTopologySpreadTaintsAndSelectors) {
     return WithSpec(
         absl::StrCat("topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, ", more, "}]"));
   };
-  // An empty selector counts nobody but the pod itself, none at all not even that.
+  // An empty selector counts only the pod itself, none at all not even that.
   EXPECT_FALSE(rejects_a(other("whenUnsatisfiable: DoNotSchedule, labelSelector: {}")));
   EXPECT_FALSE(rejects_a(other("whenUnsatisfiable: DoNotSchedule")));
   // A soft constraint rejects nothing.

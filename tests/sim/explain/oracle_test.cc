@@ -53,7 +53,7 @@ void FillRig(Random& random, ExplainRig& rig, std::vector<ShapeId>* shapes) {
   }
 }
 
-// How much of the resource that the reason names the pod lacks on the node.
+// The amount of the resource named by the reason that the pod lacks on the node.
 int64_t MissingThere(ExplainRig& rig, PodId pod, NodeId node, const std::string& reason) {
   const PodShape& shape = rig.cluster().pod_shape(pod);
   const NodeRow& row = rig.cluster().node(node);

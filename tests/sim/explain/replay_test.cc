@@ -67,7 +67,7 @@ ExplainRequest Request(const std::string& path, const std::string& pod, int64_t 
   return request;
 }
 
-// What is told, without the line that names the ledger's path; or the error.
+// The story, without the line that names the ledger's path; or the error.
 std::string Told(const ExplainRequest& request) {
   const absl::StatusOr<Story> story = ExplainRun(request);
   if (!story.ok()) return std::string(story.status().message());
@@ -141,7 +141,7 @@ TEST_F(ExplainKubernetesTest, BeforeItArrives) {
 }
 
 TEST_F(ExplainKubernetesTest, AllPlacesOfTheQueue) {
-  // Whatever the moment, a waiting job is found somewhere, and its state is that of the run.
+  // At any moment, a waiting job is found somewhere, and its state is that of the run.
   std::string all;
   for (const char* pod : {"share", "train", "gated2", "low-3", "urgent"}) {
     for (int64_t at = 540; at < 4000; at += 170) {
@@ -304,7 +304,7 @@ TEST_P(ExplainCheckpointTest, TellsTheSameFromEverywhere) {
       waiting += absl::StrContains(brief, ": waiting\n") ? 1u : 0u;
     }
   }
-  // Nobody waits where there is no queue.
+  // Without a queue no pod waits.
   EXPECT_EQ(waiting > 0,
             absl::string_view(kQueues[GetParam()]).find("loss") == absl::string_view::npos);
 }
@@ -329,7 +329,7 @@ TEST(ExplainReplayTest, KilledRun) {
   EXPECT_THAT(whole, HasSubstr("arrived"));
 }
 
-// What a checkpoint holds may not suit this program; then it is done without.
+// A checkpoint that does not suit this program is not used.
 TEST(ExplainReplayTest, CheckpointThatCannotBeUsed) {
   TempDir dir;
   RunInto(dir.path(), absl::StrCat(TestText("Scenario: a busy cluster"), kQueues[0],
@@ -354,7 +354,7 @@ TEST(ExplainReplayTest, CheckpointThatCannotBeUsed) {
   EXPECT_TRUE(absl::EndsWith(told, text.substr(text.find("\n\n")))) << text;
 }
 
-// ---- What is refused ----
+// ---- Refused input ----
 
 TEST(ExplainReplayTest, BadInput) {
   TempDir dir;
@@ -413,6 +413,36 @@ TEST(ExplainReplayTest, NamespacesAreToldApart) {
   EXPECT_EQ(first_line("other/web"), none("other/web", " (there is 'team/web')"));
   EXPECT_EQ(first_line("web"), none("web", " (there is 'team/web')"));
   EXPECT_EQ(first_line("default/web"), none("default/web", " (there is 'team/web')"));
+}
+
+// Each pod is told by the plugins of its own profile.
+TEST(ExplainReplayTest, SeveralProfiles) {
+  const TempDir dir;
+  dir.Write("two.yaml",
+            "apiVersion: kubescheduler.config.k8s.io/v1\n"
+            "kind: KubeSchedulerConfiguration\n"
+            "profiles:\n"
+            "- schedulerName: default-scheduler\n"
+            "- schedulerName: bold\n"
+            "  plugins: {multiPoint: {disabled: [{name: NodeUnschedulable}, {name: "
+            "TaintToleration}]}}\n");
+  const TempDir run;
+  RunInto(run.path(),
+          absl::StrCat("mode: replay\norder: trace\n"
+                       "cluster:\n  nodes: 1\n  node: {cpu: \"4\", memory: 8Gi, taints: [{key: "
+                       "gpu, effect: NoSchedule}]}\n"
+                       "workload:\n  jobs:\n"
+                       "  - {name: shy, cpu: \"1\", memory: 1Gi}\n"
+                       "  - {name: big, cpu: \"3\", memory: 1Gi, scheduler_name: bold}\n"
+                       "  - {name: late, cpu: \"3\", memory: 1Gi, scheduler_name: bold, arrival: "
+                       "1s}\n"
+                       "scheduler: {kube_config: ",
+                       dir.PathOf("two.yaml"), "}\n"));
+  EXPECT_THAT(Told(Request(run.path(), "shy")),
+              HasSubstr("untolerated taint(s) (TaintToleration)"));
+  EXPECT_THAT(Told(Request(run.path(), "late")),
+              AllOf(HasSubstr("Insufficient cpu (NodeResourcesFit)"),
+                    HasSubstr("wants 3 CPUs, lacks 2"), ::testing::Not(HasSubstr("taint"))));
 }
 
 TEST(ExplainReplayTest, ReplicasAreNoGang) {

@@ -150,7 +150,7 @@ TEST_F(HttpExtenderTest, DiesInTheMiddleOfAnAnswer) {
   const KubeAnswer answer = AnswerOf(ExtenderOf("die", verb), "1");
   EXPECT_EQ(answer.attempts(0).outcome(), "error");
   EXPECT_EQ(server_->process().Wait().exit_code, 1);
-  // Nobody is there now.
+  // The server is gone now.
   EXPECT_EQ(AnswerOf(ExtenderOf("good", verb), "1").attempts(0).outcome(), "error");
   const std::string ignorable = absl::StrCat(verb, R"(,"ignorable":true)");
   EXPECT_EQ(AnswerOf(ExtenderOf("good", ignorable), "1").attempts(0).chosen(), "n1");

@@ -1,4 +1,4 @@
-// How KubeCycle asks extenders, with extenders that exist only here.
+// KubeCycle's calls of extenders, with extenders that exist only here.
 #include <algorithm>
 #include <cstdint>
 #include <string>

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sim/kube/case_file.h"
@@ -42,7 +43,7 @@ TEST(KubeCaseTest, ALineIsOneJsonObject) {
   const std::string text = KubeAnswerLine("c1", answer);
   EXPECT_EQ(text.find('\n'), text.size() - 1);
   EXPECT_THAT(text, HasSubstr(R"("nodeOrder": ["n1", "n2"])"));
-  // What is printed reads back as the same answer.
+  // The printed line reads back as the same answer.
   std::string again = text;
   again.pop_back();
   again.insert(again.size() - 1, R"(,"case":{"id":"c1"})");
@@ -59,7 +60,9 @@ TEST(KubeCaseTest, ARefusedConfigurationIsAnAnswer) {
           R"("kind":"KubeSchedulerConfiguration","percentageOfNodesToScore":101}}})",
           /*with_answer=*/false));
   ASSERT_OK_AND_ASSIGN(const proto::kube::KubeAnswer answer, AnswerKubeCase(line.given));
-  EXPECT_NE(answer.config_error(), "");
+  // Without a place in a file that nobody has.
+  EXPECT_EQ(answer.config_error(),
+            "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]");
   EXPECT_EQ(answer.attempts_size(), 0);
 }
 
@@ -118,6 +121,44 @@ TEST(KubeCaseTest, ANodeMayAppearTwiceOrReturn) {
   EXPECT_EQ(back.events(1).requeued_size(), 0);
   ASSERT_EQ(back.events(2).requeued_size(), 1);
   EXPECT_EQ(back.events(2).requeued(0), "default/p");
+}
+
+// Upstream looks for node names under metadata.name alone.
+TEST(KubeCaseTest, AnotherFieldNamesNoNodes) {
+  const proto::kube::KubeAnswer answer = AnswerOfCase(
+      R"({"id":"c","nodes":[)" + OddNode("n1", "2") + R"(],"queue":[{"metadata":{"name":"p"},)" +
+      R"("spec":{"containers":[{"name":"c"}],"affinity":{"nodeAffinity":{)" +
+      R"("requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchFields":[)" +
+      R"({"key":"metadata.namespace","operator":"In","values":["x"]}]}]}}}}}]})");
+  ASSERT_EQ(answer.attempts_size(), 1);
+  ASSERT_EQ(answer.attempts(0).infeasible_size(), 1);
+  EXPECT_EQ(answer.attempts(0).infeasible(0).reasons(0),
+            "node(s) didn't match Pod's node affinity/selector");
+  EXPECT_EQ(answer.attempts(0).pre_filter_message(), "");
+}
+
+// The profile's own selector is asked first, even where the pod's terms cannot be parsed.
+TEST(KubeCaseTest, ANodeOutsideOfTheAddedAffinityWakesNobody) {
+  const std::string node = R"({"metadata":{"name":"NAME","labels":{"zone":"ZONE"}},"status":)"
+                           R"({"allocatable":{"cpu":"2","memory":"8Gi","pods":"9"}}})";
+  const auto node_in = [&node](const std::string& name, const std::string& zone) {
+    return absl::StrReplaceAll(node, {{"NAME", name}, {"ZONE", zone}});
+  };
+  const proto::kube::KubeAnswer answer = AnswerOfCase(
+      R"({"id":"c","config":{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":)"
+      R"("KubeSchedulerConfiguration","profiles":[{"schedulerName":"default-scheduler",)"
+      R"("pluginConfig":[{"name":"NodeAffinity","args":{"addedAffinity":{)"
+      R"("requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{)"
+      R"("matchExpressions":[{"key":"zone","operator":"In","values":["a"]}]}]}}}}]}]},"nodes":[)" +
+      node_in("n1", "b") + R"(],"queue":[{"metadata":{"name":"p"},"spec":{"containers":)" +
+      R"([{"name":"c"}],"affinity":{"nodeAffinity":{)" +
+      R"("requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{)" +
+      R"("matchExpressions":[{"key":"zone","operator":"Gt","values":["x"]}]}]}}}}}],"events":[)" +
+      R"({"type":"nodeAdd","node":)" + node_in("n2", "b") + R"(},{"type":"nodeAdd","node":)" +
+      node_in("n3", "a") + "}]}");
+  ASSERT_EQ(answer.events_size(), 2);
+  EXPECT_EQ(answer.events(0).requeued_size(), 0);
+  EXPECT_EQ(answer.events(1).requeued_size(), 1);
 }
 
 TEST(KubeCaseTest, PodsOfAbsentNodesAreBoundAllTheSame) {

@@ -105,6 +105,15 @@ TEST(ChangesOfNodeTest, WhatHelpsNobodyIsNoEvent) {
   EXPECT_THAT(ChangesOfNode(before, after), ElementsAre(kNodeOther));
 }
 
+TEST(ChangesOfNodeTest, TheSameAmountInOtherWordsIsNoChange) {
+  const proto::kube::Node before = WorkerNode();
+  proto::kube::Node after = before;
+  (*after.mutable_status()->mutable_allocatable())["cpu"] = "4000m";
+  EXPECT_THAT(ChangesOfNode(before, after), IsEmpty());
+  (*after.mutable_status()->mutable_allocatable())["cpu"] = "4001m";
+  EXPECT_THAT(ChangesOfNode(before, after), ElementsAre(kNodeAllocatable));
+}
+
 TEST(ChangesOfNodeTest, ARemovedKeyIsAChange) {
   const proto::kube::Node before = WorkerNode();
   proto::kube::Node after = before;

@@ -39,7 +39,7 @@ constexpr const char* kZone = "topology.kubernetes.io/zone";
 constexpr const char* kRegion = "topology.kubernetes.io/region";
 constexpr size_t kClaims = 8;
 
-// ---- What worlds are made of ----
+// ---- Parts of random worlds ----
 
 class RandomObjects {
  public:

@@ -1,4 +1,4 @@
-// What happened below the scheduler, to the byte of device_events.csv.
+// DeviceLog: events below the scheduler, to the byte of device_events.csv.
 #include "sim/record/device_log.h"
 
 #include <cstddef>
@@ -168,7 +168,7 @@ TEST(DeviceLogTest, PodsThatAreTurnedAway) {
   script.At(10'000'000'000);
   script.Bind(pod);
   script.RejectForGood(pod, AdmissionFailure::kTopologyAffinity);
-  // Of a gang the pods beside the one that was turned away go, too.
+  // In a gang, the pods beside the one that was turned away go, too.
   const PodId first = script.Arrive("gang-0", Asks(1));
   const PodId second = script.Arrive("gang-1", Asks(1));
   script.Bind(first);
@@ -204,7 +204,8 @@ TEST(DeviceLogTest, PodsWhoseDevicesTheSchedulerChooses) {
   script.Finish(plain);
   script.Fail(gpu, 0);
   EXPECT_EQ(log.csv(), kHeader);
-  // MIG instances are told whoever chose them, and so are GPUs beside what the node gives.
+  // MIG instances are reported whichever part chose them, and so are GPUs beside what the node
+  // gives.
   PodShape instances = TestShape(1000, 0);
   instances.request.mig = {{"1g.10gb", 2}};
   const PodId mig = script.Arrive("mig", instances);
@@ -308,7 +309,7 @@ TEST(DeviceLogTest, GoesOnFromACheckpoint) {
   ASSERT_EQ(loaded.Load(in), absl::OkStatus());
   EXPECT_TRUE(in.AtEnd());
   EXPECT_EQ(loaded.csv(), log.csv());
-  // What pods held before the checkpoint is known behind it.
+  // Devices that pods held before the checkpoint are known behind it.
   script.AddSink(&loaded);
   script.Finish(part);
   script.Bind(script.Arrive("late", Asks(1)));

@@ -125,7 +125,8 @@ struct A100Rig : Rig {
   const NodeId node;
 };
 
-// A request for devices that somebody names, worth so much; 0 for the demand: what it asks for.
+// A request for devices by name, worth `nominal_milli`; `demand_milli` 0: the demand is the
+// request.
 PodShape Asks(int64_t nominal_milli, int32_t demand_milli = 0, int64_t demand_memory_mib = 0) {
   PodShape shape;
   shape.request.nominal_milli = nominal_milli;
@@ -466,8 +467,8 @@ int64_t Sum(const MigTable& table, uint64_t set, int32_t MigProfile::*amount) {
   return sum;
 }
 
-// What is free and what geometry and layouts strand, from all legal sets of instances. REQUIRES:
-// instances are held whole.
+// Counts the free units and those stranded by geometry and layouts, from all legal sets of
+// instances. REQUIRES: instances are held whole.
 DeviceAmounts Naive(const Rig& rig) {
   const ClusterState& cluster = rig.cluster();
   DeviceAmounts sums;

@@ -53,7 +53,7 @@ TEST(FingerprintTest, EveryKindOfRecordExactly) {
                                       "aa3ce06f5e91c876", "6f5489d4088688a3", "50ded665c2d5679c"}));
 }
 
-// What a run of one pod can differ in.
+// Possible differences between runs of one pod.
 struct Variant {
   int64_t arrival_ns = 10;
   std::string name = "pod";

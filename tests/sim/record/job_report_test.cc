@@ -240,7 +240,7 @@ TEST(JobReportTest, TenantsBeyondTheFirstAreMerged) {
   EXPECT_EQ(report.figures().jain_gpu_time, 0.62299);
 }
 
-// --- What interruptions cost; 36 GPUs for 100 s are one GPU-hour ---
+// --- Costs of interruptions; 36 GPUs for 100 s are one GPU-hour ---
 
 void ExpectHours(const JobReport& report, const std::vector<double>& hours) {
   const PreemptionFigures& p = report.figures().preemption;
@@ -286,14 +286,14 @@ TEST(JobReportTest, FailedAttemptsAndFailedJobs) {
   ExpectHours(rig.Report(300), {2.2, 1, 0, 0, 1.2});
   EXPECT_EQ(rig.Report(300).figures().preemption.retries, 2);
 
-  // Whatever a job that fails in the end had kept is in vain.
+  // All kept work of a job that fails in the end is in vain.
   const JobId failed = rig.Add("failed", "", rig.Shape(0, 4), 300, 9);
   rig.Run(failed, 300);
   rig.jobs().Interrupt(failed, At(400), Sec(60), Sec(10));
   rig.Run(failed, 400);
   rig.End(failed, JobState::kFailed, 500);
   ExpectHours(rig.Report(500), {4.2, 1, 0.4, 0.1, 2.7});
-  // What a deleted job had done was of use to its owner.
+  // The work of a deleted job was of use to its owner.
   const JobId deleted = rig.Add("deleted", "", rig.Shape(0, 4), 500, 9);
   rig.Run(deleted, 500);
   rig.End(deleted, JobState::kDeleted, 600);
@@ -537,7 +537,7 @@ TEST(JobReportTest, RandomRunsEqualACountOfEverySecond) {
   EXPECT_GT(finished_jobs, 300);
 }
 
-// ---- What a report writes: jobs.csv, its part of summary.json, and the lines for people. ----
+// ---- Output of a report: jobs.csv, its part of summary.json, and the lines for people. ----
 
 TEST(JobReportTest, Csv) {
   JobRig rig;

@@ -113,7 +113,7 @@ inline LedgerExample MakeLedgerExample() {
   return example;
 }
 
-// What reading a ledger to its end comes to.
+// The result of reading a ledger to its end.
 struct LedgerContent {
   absl::Status status;  // of opening, or of the last Next
   bool opened = false;

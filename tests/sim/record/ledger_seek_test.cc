@@ -38,7 +38,7 @@ constexpr LedgerPace kPace = {/*records_per_block=*/8, /*records_per_keyframe=*/
                               /*records_per_live_object=*/0, /*blocks_per_series=*/3,
                               /*pods_per_frame=*/5};
 
-// The first pods belong to nobody, so that some blocks have no tenants and some have several.
+// The first pods have no tenant, so that some blocks have no tenants and some have several.
 std::string TenantOfPod(size_t pod) { return pod < 10 ? "" : absl::StrCat("tenant ", pod * 7 % 5); }
 
 // Pods at random with shares of GPUs that wait, fail, are reserved, bound, given up and end.

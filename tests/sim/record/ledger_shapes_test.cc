@@ -123,6 +123,7 @@ TEST(LedgerShapesTest, EachPartComesBackAlone) {
        [](PodShape* s) {
          s->constraints.images = {"a:1", "b:latest"};
        }},
+      {"images of volumes", [](PodShape* s) { s->constraints.volume_images = {"model:1"}; }},
   };
   PodShape all;
   for (const auto& [name, set] : parts) {

@@ -473,7 +473,7 @@ TEST(LedgerCheckpointTest, LargeStates) {
     seed = seed * 1664525u + 1013904223u;
     noise.push_back(static_cast<char>(seed >> 24));
   }
-  // What does not compress at all, and what compresses as well as anything can.
+  // A state that does not compress at all, and one that compresses as well as anything can.
   const std::string states[] = {noise, std::string(8'000'000, '\0')};
   for (const std::string& state : states) {
     ASSERT_EQ(writer->AddCheckpoint(SavedState(state)), absl::OkStatus());
@@ -663,7 +663,7 @@ std::string Ledger(const proto::LedgerHeader& header, absl::string_view frames) 
                       frames);
 }
 
-// How reading the block ends: empty for no error, else the message behind the place.
+// The end of reading the block: empty for no error, else the message behind the place.
 std::string ErrorOf(const proto::LedgerBlock& block) {
   const LedgerContent content =
       ReadLedgerBytes(Ledger(OneNode(), MakeFrame(FrameType::kBlock, block.SerializeAsString())));

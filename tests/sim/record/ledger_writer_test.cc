@@ -93,7 +93,7 @@ class RandomRun {
   explicit RandomRun(uint64_t seed) : random_(seed, "ledger_writer_test") {}
   const RecordScript& script() const { return script_; }
 
-  // Makes the first `until` records. Those behind the first `done` go to the writer, with their
+  // Makes the first `until` records. Records behind the first `done` go to the writer, with their
   // checkpoints.
   void Play(LedgerWriter* writer, uint64_t done, uint64_t until) {
     Gate gate(writer, done);

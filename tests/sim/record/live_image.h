@@ -114,7 +114,7 @@ inline void WritePodImage(const ClusterState& cluster, const LivePod& row, uint6
   WriteHistory(row.history, out);
 }
 
-// What the reader and the live state beside it say of the nodes and the live pods.
+// The nodes and the live pods as the reader and the live state beside it have them.
 inline std::string LiveImage(const LedgerReader& reader, const LiveState& live) {
   const ClusterState& cluster = reader.cluster();
   const auto number_of = [&reader](PodId pod) { return reader.NumberOf(pod); };
@@ -189,7 +189,7 @@ inline void ExpectLiveStateOf(const ClusterState& cluster, const LiveState& live
   }
 }
 
-// The waiting pods by their last verdict, counted anew from the phases of all pods.
+// The waiting pods by their last verdict, counted from the phases of all pods.
 class WaitTally {
  public:
   void OnRecord(const Record& record, const VerdictSummaryTable& summaries) {

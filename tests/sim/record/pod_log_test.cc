@@ -1,4 +1,4 @@
-// Where and when each pod ran, and pods.csv to the byte.
+// PodLog: the places and times of each pod's run, and pods.csv to the byte.
 #include "sim/record/pod_log.h"
 
 #include <cstddef>

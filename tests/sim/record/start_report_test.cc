@@ -258,7 +258,7 @@ TEST(StartReportTest, WhoIsGivenUpDidNotStart) {
 }
 
 TEST(StartReportTest, P95IsTheNearestRank) {
-  // Of 20 values the 19th, of 21 the 20th.
+  // The 19th of 20 values, the 20th of 21.
   for (const auto& [pods, rank] : {std::pair(1, 1), std::pair(19, 19), std::pair(20, 19),
                                    std::pair(21, 20), std::pair(40, 38), std::pair(41, 39)}) {
     History h;
@@ -311,7 +311,7 @@ TEST(StartReportTest, RecordsThatAreAboutNoPod) {
 
 // --- Random histories ---
 
-// What is known of one pod, read off its list of events at the end.
+// An event of one pod; figures are read off its list at the end.
 struct Event {
   int64_t ns;
   RecordKind kind;

@@ -48,7 +48,7 @@ TEST(IdleByReasonTest, SplitsWhatIsIdle) {
   EXPECT_EQ(IdleByReason(3000, 8000, 8000), Idle(0, 0, 3000));
 }
 
-// So many jobs wait; the other levels are zero.
+// `jobs` jobs wait; the other levels are zero.
 Levels Waiting(int64_t jobs) {
   Levels levels;
   levels.jobs_waiting = jobs;

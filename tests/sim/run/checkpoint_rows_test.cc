@@ -1,6 +1,6 @@
-// Checkpoints of whole runs leave out the rows of jobs that ended before the one before. That these
-// have not changed since is a promise of every part with rows (StateWriter::Rows); here it is held
-// against runs in which jobs end in all ways.
+// Checkpoints of whole runs leave out the rows of jobs that ended before the previous checkpoint.
+// Every part with rows promises that these have not changed since (StateWriter::Rows); here the
+// promise is checked in runs in which jobs end in all ways.
 #include <memory>
 #include <string>
 
@@ -17,7 +17,7 @@
 namespace drasim {
 namespace checkpoint_rows_test {
 
-// Plays the scenario with a checkpoint every few records at first. Of each: the sum of the
+// Plays the scenario with a checkpoint every few records at first. At each, the sum of the
 // checkpoints so far is the state that the engine saves as a whole.
 void ExpectEveryCheckpointWhole(const std::string& text, bool with_grants) {
   run_texts::Built built = run_texts::BuildText(text);

@@ -289,7 +289,7 @@ TEST(DraPlanTest, PodsOfOtherNamespacesFindTheirObjects) {
   EXPECT_EQ(sim->metrics().sample().pods_finished, 1);
 }
 
-// What nobody serves stays pending, and the reason says what is missing.
+// A claim that no driver serves stays pending, and the reason says what is missing.
 TEST(DraPlanTest, WhatCannotBeServedStaysPendingAndIsExplained) {
   struct Case {
     const char* objects;
@@ -469,7 +469,7 @@ TEST(PluginResourcesTest, AWorldWithoutTheResourceIsRefused) {
   EXPECT_THAT(ErrorOf(absl::StrCat(kCluster, foo, "front_end: {kind: dra-classic}\n")),
               HasSubstr("job 'a': a pod asks for example.com/foo, which no node has and no driver "
                         "of front_end.dra.drivers serves"));
-  // Elsewhere it is a pod that nobody can place, and the reason has the name.
+  // Elsewhere it is a pod that no scheduler can place, and the reason has the name.
   for (const char* front_end : {"", "front_end: {kind: device-plugin}\n"}) {
     const auto built = BuildText(absl::StrCat(kCluster, foo, front_end));
     ASSERT_EQ(built.status(), absl::OkStatus());
@@ -494,7 +494,7 @@ TEST(PluginResourcesTest, InNamespacesOfPods) {
 
 // --- Pods that are kept pending ------------------------------------------------------------------
 
-// They are told why, hold up nobody, and the run ends.
+// Their reason is recorded, they hold up no other job, and the run ends.
 TEST(PendingPodsTest, WaitForEverInEveryQueue) {
   const std::string jobs =
       "workload:\n  jobs:\n"

@@ -67,8 +67,8 @@ const TimesCase kCases[] = {
      "",
      "driver_decision: 'uniform(low=0,high=5)', gang_timeout: 20m",
      {"g Succeeded 1383", "h Succeeded 1476"}},
-    // Work ends at 61 s, and the claim is unprepared until 71: who is on the way is not preempted,
-    // or drained, and has nothing to do again.
+    // Work ends at 61 s, and the claim is unprepared until 71: a pod that is ending is neither
+    // preempted nor drained, and must not be rerun.
     {"PreemptorOfTheEnding",
      "",
      "[{name: v, arrival: 1s, cpu: \"8\", gpus: 1, run_time: 60s},\n"
@@ -94,7 +94,7 @@ const TimesCase kCases[] = {
      "        faults: [{at: 18s, action: restart, component: scheduler, duration: 60s},\n"
      "                 {at: 29s, action: restart, component: kubelet, duration: 100s}]",
      {"a Succeeded 169"}},
-    // Who is down preempts nobody: l works until 310 s, and 3,291 s from 370 s on.
+    // A scheduler that is down preempts nothing: l works until 310 s, and 3,291 s from 370 s on.
     {"SchedulerThatIsDownPreemptsNobody",
      "",
      "[{name: h, arrival: 1s, cpu: \"4\", run_time: 60s, priority: 10},\n"
@@ -135,8 +135,8 @@ INSTANTIATE_TEST_SUITE_P(All, DraTimesTest, ::testing::ValuesIn(kCases),
                            return std::string(run.param.name);
                          });
 
-// What is still there at the end, its work not begun, has done nothing useful. And a run does not
-// wait for ever for a call that takes so long.
+// A pod that is still there at the end, its work not begun, has done nothing useful. And a run does
+// not wait for ever for a call that takes so long.
 TEST(DraUnfinishedTest, PreparationIsNoWork) {
   const TimesCase c = {
       "", "", "[{name: a, arrival: 15s, cpu: \"1\", gpus: 1, run_time: 1m}]", "", "prepare: 300h",

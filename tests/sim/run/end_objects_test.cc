@@ -76,7 +76,7 @@ struct EndOfRun {
   std::string metrics;
 };
 
-// Of the objects of a list, in order.
+// The names of the objects of a list, in order.
 Lines NamesIn(const std::string& list) {
   Lines names;
   const absl::StatusOr<KubeManifest> read = ReadKubeObjects(list, "list.yaml");
@@ -182,7 +182,7 @@ TEST(EndObjectsTest, TheTextOfADump) {
   Lines pods = absl::StrSplit(dir.Read("out/32-pods.yaml"), "\n- ");
   ASSERT_EQ(pods.size(), 7u);
   for (std::string& pod : pods) pod += "\n";
-  // What was there stays, but for what the API server assigns.
+  // Given fields stay, except those that the API server assigns.
   EXPECT_THAT(pods[1], HasSubstr("\n    uid: u-1\n"));
   EXPECT_THAT(pods[1], HasSubstr("\n    nodeName: gpu-1\n"));
   EXPECT_THAT(pods[1], HasSubstr("\n    priority: 50\n    priorityClassName: gone\n"));
@@ -238,7 +238,7 @@ TEST(EndObjectsTest, OfManyEndedPodsTheLastAreKept) {
   EXPECT_THAT(pods, HasSubstr("name: j-12502\n"));
 }
 
-// What the metrics say is allocated is what the cluster says.
+// Metrics and cluster agree about the allocations.
 TEST(EndObjectsTest, MetricsAddUpToTheClustersTotals) {
   const TempDir dir;
   const EndOfRun run(ScenarioOf("seed: 3\ncluster: {nodes: 10}\nscheduler: {policy: best-fit}\n"

@@ -204,6 +204,52 @@ TEST(KubeSchedulerTest, RefusesWhatBelongsToTheOtherSearch) {
   EXPECT_THAT(with("ties: random"), StartsWith("scheduler.ties: found scheduler.policy: fgd"));
 }
 
+constexpr absl::string_view kOneNode =
+    "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n"
+    "status: {allocatable: {cpu: 4, memory: 8Gi, pods: 9}}\n";
+
+TEST(KubeSchedulerTest, AFillDropsGatedPodsUntried) {
+  const TempDir dir;
+  dir.Write("c.yaml", absl::StrCat(kOneNode,
+                                   "---\napiVersion: v1\nkind: Pod\nmetadata: {name: gated}\n"
+                                   "spec: {schedulingGates: [{name: g}], containers: [{name: c}]}\n"
+                                   "---\napiVersion: v1\nkind: Pod\nmetadata: {name: open}\n"
+                                   "spec: {containers: [{name: c}]}\n"));
+  const auto sim = RunKube(absl::StrCat("cluster: {manifests: [", dir.PathOf("c.yaml"),
+                                        "]}\nscheduler: {policy: kube-scheduler}\n"));
+  ASSERT_EQ(sim->cluster().pod_count(), 2u);
+  EXPECT_EQ(NodeOf(*sim, 0), "none");
+  EXPECT_EQ(NodeOf(*sim, 1), "n1");
+}
+
+TEST(KubeSchedulerTest, AClusterWhosePodsHaveEndedRuns) {
+  const TempDir dir;
+  dir.Write("c.yaml", absl::StrCat(kOneNode,
+                                   "---\napiVersion: v1\nkind: Pod\nmetadata: {name: done}\n"
+                                   "spec: {nodeName: n1, containers: [{name: c}]}\n"
+                                   "status: {phase: Succeeded}\n"));
+  for (const char* mode : {"fill", "replay"}) {
+    const auto sim =
+        RunKube(absl::StrCat("mode: ", mode, "\ncluster: {manifests: [", dir.PathOf("c.yaml"),
+                             "]}\nscheduler: {policy: kube-scheduler}\n"));
+    EXPECT_EQ(sim->cluster().pod_count(), 0u);
+    EXPECT_THAT(sim->warnings(), ::testing::Contains(HasSubstr("no pod that runs or waits")));
+  }
+}
+
+TEST(KubeSchedulerTest, RefusesAProfileThatCountsNoAmounts) {
+  const TempDir dir;
+  dir.Write("k.yaml",
+            "apiVersion: kubescheduler.config.k8s.io/v1\n"
+            "kind: KubeSchedulerConfiguration\n"
+            "profiles:\n"
+            "- plugins: {filter: {disabled: [{name: NodeResourcesFit}]}}\n");
+  EXPECT_EQ(RefusalOf(absl::StrCat("cluster: {nodes: 2}\nworkload: {jobs: [{name: a}]}\n",
+                                   "scheduler: {kube_config: ", dir.PathOf("k.yaml"), "}\n")),
+            "scheduler.kube_config: found the profile 'default-scheduler' without the Filter of "
+            "NodeResourcesFit, expected it enabled: a simulation overcommits no node");
+}
+
 TEST(KubeSchedulerTest, ComparisonsMayNameIt) {
   EXPECT_EQ(ResolveScenario(ScenarioOf("cluster: {nodes: 2}\n"
                                        "comparison: {policies: [fgd, kube-scheduler]}\n"))

@@ -129,7 +129,7 @@ TEST_F(ClaimRunTest, CallsGrowUpToThoseOfTheRun) {
   EXPECT_FALSE(before.contains("user"));
 }
 
-// What the claims of a running pod hold is what the cluster says that the pod holds.
+// The claims of a running pod hold the devices that the cluster has for the pod.
 TEST_F(ClaimRunTest, ClaimsHoldWhatPodsHold) {
   size_t compared = 0;
   for (uint64_t to = 40; to < trail_.times().size(); to += 40) {

@@ -1,5 +1,5 @@
-// What a ledger costs to write and to seek in, as ratios of costs in this process: they hold on any
-// machine. Bounds leave twice what was seen, or more.
+// Costs of writing a ledger and of seeking in it, as ratios of costs in this process: they hold on
+// any machine. Bounds are at least twice the measured ratios.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

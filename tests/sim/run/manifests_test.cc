@@ -80,7 +80,7 @@ std::string JobText(const InlineJob& job) {
   return text;
 }
 
-// What is read of texts, which become files f0.yaml, f1.yaml, ...
+// The result of reading texts, which become files f0.yaml, f1.yaml, ...
 struct ReadTexts {
   explicit ReadTexts(const std::vector<std::string>& texts) {
     TempDir dir;
@@ -155,7 +155,8 @@ TEST(ManifestsTest, APodIsAJobOfOnePodThatRunsForEver) {
 }
 
 TEST(ManifestsTest, RequestsAreAddedUpAsKubeSchedulerDoes) {
-  // What lasts: 1 + 2 + the sidecar's 3 = 6. The peak: 3 of the sidecar + 4. Plus 500m.
+  // Long-running containers: 1 + 2 + the sidecar's 3 = 6. The peak: 3 of the sidecar + 4. Plus
+  // 500m.
   const ReadTexts read(TestText("RequestsAreAddedUpAsKubeSchedulerDoes"));
   ASSERT_EQ(read.error, "");
   EXPECT_EQ(read.Jobs(), Job(R"(name: "p" cpu: "7500m" memory: "1025Mi")"));
@@ -204,7 +205,7 @@ TEST(ManifestsTest, DevicesOfSeveralContainersStayApart) {
   const ReadTexts read(TestText("DevicesOfSeveralContainersStayApart"));
   ASSERT_EQ(read.error, "");
   EXPECT_EQ(read.Jobs(), Job(TestLines("DevicesOfSeveralContainersStayApart.2")));
-  // And MakeInlineJobs takes them.
+  // MakeInlineJobs accepts them, too.
   GpuModelTable models;
   ShapeTable shapes(&models);
   const auto made = MakeInlineJobs(read.manifests.jobs, {}, &shapes);
@@ -661,7 +662,7 @@ TEST(ManifestsOwnersTest, WhatAnObjectThatIsThereHasMadeIsLeftOut) {
       {pod("name: d-1-x, " + owned("ReplicaSet", "d-1"), ""), set,
        Owner("apps/v1", "Deployment", "d", ""),
        pod("name: orphan, " + owned("ReplicaSet", "gone"), ""),
-       // Of another namespace.
+       // An owner in another namespace.
        pod("name: far, namespace: far, " + owned("ReplicaSet", "d-1"), ""),
        pod("name: old", "status: {phase: Succeeded}\n"),
        pod("name: going, deletionTimestamp: 2024-01-31T12:00:00Z", ""),
@@ -742,7 +743,7 @@ TEST(ManifestsOwnersTest, ParametersAreKnownByTheirNamesAlone) {
 TEST(ManifestsOwnersTest, ObjectsComeAsTheyAreInTheOrderOfTheFiles) {
   const ReadTexts read({TestText("ObjectsComeAsTheyAreInTheOrderOfTheFiles"),
                         TestText("ObjectsComeAsTheyAreInTheOrderOfTheFiles.2")});
-  // Nobody serves the class, and some references lead nowhere: Kubernetes takes that, too.
+  // No driver serves the class, and some references lead nowhere: Kubernetes takes that, too.
   ASSERT_EQ(read.error, "");
   EXPECT_EQ(read.Warnings(), "");
   std::string objects;
@@ -761,7 +762,7 @@ TEST(ManifestsOwnersTest, ObjectsThatMeanNothingHere) {
                         "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n"});
   ASSERT_EQ(read.error, "");
   EXPECT_THAT(read.manifests.objects, IsEmpty());
-  // What the reader says comes first.
+  // Warnings of the reader come first.
   EXPECT_EQ(read.Warnings(),
             "f4.yaml:2:7: kind: objects of the kind Secret of v1 are not read: left out\n"
             "f0.yaml:2:7: kind: nodes are those of the scenario's cluster: left out\n"

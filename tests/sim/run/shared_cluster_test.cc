@@ -159,7 +159,7 @@ TEST_F(SharedClusterTest, ReasonsAreTheKubelets) {
                "  - {name: b, cpu: \"1\", gpus: 1, run_time: 5s, scheduler_name: other}\n"));
   ASSERT_EQ(sink_.rejections().size(), 1u);
   EXPECT_EQ(sink_.rejections()[0].detail, Failure(AdmissionFailure::kOutOfDevices));
-  // Of a GPU that the other scheduler's pod shares, the pod gets another.
+  // If the other scheduler's pod holds the chosen GPU, the pod gets another one.
   Run(Scenario("nodes: 1, node: {cpu: \"4\", memory: 8Gi, gpus: 2, gpu_model: T4}",
                "  - {name: a, cpu: \"1\", gpus: 1, run_time: 5s}\n"
                "  - {name: b, cpu: \"1\", gpus: 1, run_time: 5s, scheduler_name: other}\n"));

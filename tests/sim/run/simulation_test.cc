@@ -137,7 +137,7 @@ TEST_P(CheckpointTest, PausesChangeNothing) {
   EXPECT_EQ(Outcome(*sim, log), expected);
 }
 
-// The state says what comes next; who asks for it when does not matter.
+// The state determines the continuation; it does not matter when it is saved.
 TEST_P(CheckpointTest, AStateThatIsLoadedIsSavedAlike) {
   proto::Scenario scenario = ScenarioUnderTest();
   scenario.mutable_output()->set_checkpoint_every(60);
@@ -149,7 +149,7 @@ TEST_P(CheckpointTest, AStateThatIsLoadedIsSavedAlike) {
   sim->set_on_checkpoint([&](const SavedState& state) {
     EXPECT_TRUE(image.Apply(state));
     states.push_back(image.Whole().text);
-    // What is left out has not changed.
+    // Omitted parts have not changed.
     StateWriter whole;
     sim->engine().Save(whole);
     EXPECT_TRUE(whole.bytes() == states.back()) << sim->engine().records();
@@ -306,7 +306,7 @@ TEST(SimulationTest, TheCacheSavesWorkAndChangesNothing) {
   ASSERT_EQ(plain->Run(), absl::OkStatus());
   EXPECT_EQ(cached->fingerprint(), plain->fingerprint());
   EXPECT_EQ(SummaryJson(*cached), SummaryJson(*plain));
-  // What failed before and cannot have changed is not decided again.
+  // An earlier failure that cannot have changed is not decided again.
   EXPECT_EQ(cached->cycle().work().decisions + cached->cycle().work().attempts_remembered,
             plain->cycle().work().decisions);
   EXPECT_EQ(plain->cycle().work().cache_hits, 0u);

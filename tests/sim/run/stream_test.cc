@@ -69,7 +69,7 @@ TEST(StreamTest, PlacesWhatTheFillPlaces) {
       EXPECT_EQ(stream->cluster().pod_arrival(PodId(p)).ns(), static_cast<int64_t>(p) * 250'000'000)
           << order << p;
     }
-    // Some wait in vain, where the fill has dropped them, and nobody has left.
+    // Some wait without success, where the fill has dropped them, and none has left.
     EXPECT_GT(stream->metrics().sample().pods_scheduled, 50);
     EXPECT_LT(stream->metrics().sample().pods_scheduled, static_cast<int64_t>(placements.size()));
     EXPECT_EQ(stream->metrics().sample().totals.gpu_milli_allocated,

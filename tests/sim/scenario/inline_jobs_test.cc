@@ -260,7 +260,7 @@ TEST(InlineJobsTest, RandomContainersAddUpAsTheRuleSays) {
   }
 }
 
-// What is wrong with the list; the text up to the first job's key is left out.
+// Checks the errors of the list; the text up to the first job's key is left out.
 void ExpectRefused(const TextRows<2>& cases) {
   for (const auto& [keys, message] : cases) {
     const Inline made(absl::StrCat("  - {name: a, ", keys, "}\n"));
@@ -327,7 +327,7 @@ TEST(InlineJobsTest, ThereIsALimitOfPods) {
                 "at most 1000000; a trace may have more"));
 }
 
-// --- What is known without the cluster ---------------------------------------------------------
+// --- Facts known without the cluster -------------------------------------------------------------
 
 // The resolved workload as YAML, or the error.
 std::string Resolved(absl::string_view workload) {

@@ -69,7 +69,7 @@ TEST(ScenarioPathsTest, CanBeMadeAbsolute) {
   }
 }
 
-// What a comparison would set is not read by the run itself, and the output is not read at all.
+// The run itself does not read files of a comparison, and the output is not read at all.
 TEST(ScenarioPathsTest, InputsAreAllFilesThatAreRead) {
   const std::vector<std::string> paths = InputPaths(ScenarioOf(At("x/")));
   EXPECT_EQ(paths, (std::vector<std::string>{"x/a.yaml", "x/b.yaml", "x/mig.yaml", "x/n.yaml",
