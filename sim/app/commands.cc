@@ -327,6 +327,33 @@ std::vector<Command> BenchCommands() {
              text_format,
              {"quiet", "", "", "do not name impossible placements"}}),
        BenchJudgeCommand},
+      {"bench card",
+       "how good policies are: differences, ranks, and the distance from the best possible",
+       "SUITE.yaml --out BUNDLE [FLAGS], or RESULTS [FLAGS]",
+       "With --out the suite's cells are run (those of an earlier call are kept), and BUNDLE holds "
+       "all that the\n"
+       "card was made from, for `bench verify`. Without, the card is made of a folder of `bench "
+       "run`, and lacks\n"
+       "the bounds. Exit codes: 4 a file that an entry needs is not there.\n",
+       {{"out", "", "BUNDLE", "where the card goes"},
+        {"reference", "", "POLICY", "differences are from it (default: the one of most scenarios)"},
+        {"front", "", "A,B,...", "metrics whose trade-off counts (default: by kind of scenario)"},
+        tier,
+        filter,
+        {"jobs", "", "N", "processes (default: all cores)"},
+        {"force", "", "", "write into BUNDLE even if it holds files that are not drasim's"},
+        text_format,
+        {"quiet", "", "", "no progress on standard error"}},
+       BenchCardCommand},
+      {"bench verify",
+       "make a card again and compare it byte by byte",
+       "BUNDLE [FLAGS]",
+       "Exit codes: 0 reproduced, 1 something differs, 4 a file that an entry needs is not "
+       "there.\n",
+       {{"jobs", "", "N", "processes (default: all cores)"},
+        {"format", "", "FORMAT", "what to print", "text,json"},
+        {"quiet", "", "", "no progress on standard error"}},
+       BenchVerifyCommand},
       {"bench bisect",
        "the first commit that changes what a benchmark does",
        "--good REV [--bad REV] ENTRY [FLAGS]",

@@ -33,6 +33,8 @@ absl::Status BenchCompareCommand(const ParsedFlags& flags);
 absl::Status BenchAcceptCommand(const ParsedFlags& flags);
 absl::Status MergeCommand(const ParsedFlags& flags);
 absl::Status BenchJudgeCommand(const ParsedFlags& flags);
+absl::Status BenchCardCommand(const ParsedFlags& flags);
+absl::Status BenchVerifyCommand(const ParsedFlags& flags);
 absl::Status BenchBisectCommand(const ParsedFlags& flags);
 absl::Status BenchReportCommand(const ParsedFlags& flags);
 absl::Status CasesKubeCommand(const ParsedFlags& flags);

@@ -81,6 +81,7 @@ inline constexpr Library kLibraries[] = {
     {"google/protobuf/*", "model/text model/kube model/proto policies traces sim gui bench tests",
      "in model, only text and proto know protobuf"},
     {"imgui* GLFW/* GL/* EGL/*", "gui/app bench tests", "only gui/app draws"},
+    {"coin/*", "sim/bench", "the bound of allocations alone solves linear programs"},
     {"absl/log/*", "", "Abseil 20220623 has no absl/log"},
     {"cassert assert.h", "", "use model/check.h, which NDEBUG does not turn off"},
     {"random", "", "use model/random.h, whose numbers are the same everywhere"},
