@@ -1,4 +1,4 @@
-// drasim bench run, bench compare and bench accept.
+// drasim bench run SUITE, bench compare and bench accept.
 
 #include <algorithm>
 #include <cmath>
@@ -12,12 +12,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/number_text.h"
 #include "model/status_macros.h"
 #include "model/text/text_table.h"
+#include "sim/app/bench_flags.h"
 #include "sim/app/commands.h"
 #include "sim/app/exit_codes.h"
 #include "sim/app/format_flag.h"
@@ -33,28 +33,6 @@
 
 namespace drasim {
 namespace {
-
-constexpr double kMaxTimeoutSeconds = 1e6;
-
-absl::StatusOr<bench::Scope> ScopeOf(const ParsedFlags& flags) {
-  bench::Scope scope;
-  if (const std::optional<std::string> tier = flags.Get("tier"); tier.has_value()) {
-    ASSIGN_OR_RETURN(scope.last, bench::ParseTier(*tier, "--tier"));
-  }
-  ASSIGN_OR_RETURN(scope.filter, bench::Filter::Make(flags.GetOr("filter", "")));
-  return scope;
-}
-
-absl::StatusOr<double> TimeoutOf(const ParsedFlags& flags, double usual) {
-  const std::optional<std::string> text = flags.Get("timeout");
-  if (!text.has_value()) return usual;
-  double seconds = 0;
-  if (!absl::SimpleAtod(*text, &seconds) || !(seconds > 0 && seconds <= kMaxTimeoutSeconds)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--timeout: found '", *text, "', expected seconds, up to 1000000"));
-  }
-  return seconds;
-}
 
 // The positional arguments; InvalidArgument unless there are `names.size()` of them.
 absl::Status CheckArguments(const ParsedFlags& flags, const std::vector<std::string>& names) {
@@ -183,17 +161,18 @@ absl::Status ResultOf(const bench::BenchComparison& comparison) {
 }  // namespace
 
 absl::Status BenchRunCommand(const ParsedFlags& flags) {
+  if (flags.Has("scheduler-perf")) return BenchPerfCommand(flags);
   RETURN_IF_ERROR(CheckArguments(flags, {"a suite's file"}));
   const std::string dir = flags.GetOr("out", "");
   if (dir.empty()) return absl::InvalidArgumentError("bench run needs --out DIR");
   ASSIGN_OR_RETURN(const bench::Suite suite, bench::ReadSuite(flags.positional()[0]));
-  ASSIGN_OR_RETURN(const bench::Scope scope, ScopeOf(flags));
+  ASSIGN_OR_RETURN(const bench::Scope scope, BenchScopeOf(flags));
   bench::BenchRunOptions options;
   options.last = scope.last;
   options.filter = scope.filter;
   options.quiet = flags.Has("quiet");
   ASSIGN_OR_RETURN(options.jobs, ParseJobs(flags.GetOr("jobs", "")));
-  ASSIGN_OR_RETURN(options.timeout_seconds, TimeoutOf(flags, options.timeout_seconds));
+  ASSIGN_OR_RETURN(options.timeout_seconds, BenchTimeoutOf(flags, options.timeout_seconds));
   ASSIGN_OR_RETURN(options.program, FileSha256("/proc/self/exe"));
   ASSIGN_OR_RETURN(const std::unique_ptr<FolderLock> lock,
                    PrepareOutputDir(dir, flags.Has("force")));
@@ -220,7 +199,7 @@ absl::Status BenchRunCommand(const ParsedFlags& flags) {
 
 absl::Status BenchCompareCommand(const ParsedFlags& flags) {
   RETURN_IF_ERROR(CheckArguments(flags, {"BASE", "HEAD"}));
-  ASSIGN_OR_RETURN(const bench::Scope scope, ScopeOf(flags));
+  ASSIGN_OR_RETURN(const bench::Scope scope, BenchScopeOf(flags));
   ASSIGN_OR_RETURN(const bench::BenchResults base, bench::ReadBenchResults(flags.positional()[0]));
   ASSIGN_OR_RETURN(const bench::BenchResults head, bench::ReadBenchResults(flags.positional()[1]));
   ASSIGN_OR_RETURN(const bench::BenchComparison comparison, bench::CompareBench(base, head, scope));

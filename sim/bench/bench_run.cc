@@ -132,12 +132,12 @@ absl::StatusOr<std::vector<CellProblem>> ReadMissing(const std::string& path) {
   return absl::InvalidArgumentError(absl::StrCat(path, ": cannot be read as CSV"));
 }
 
-std::string SelectionYaml(const Suite& suite, const BenchRunOptions& options) {
+std::string SelectionYaml(const BenchFolder& folder) {
   proto::BenchSelection selection;
-  selection.set_suite(suite.name);
-  selection.set_version(suite.version);
-  if (options.last.has_value()) selection.set_tier(static_cast<proto::Tier>(*options.last));
-  selection.set_filter(options.filter.text());
+  selection.set_suite(folder.suite);
+  selection.set_version(folder.version);
+  if (folder.last.has_value()) selection.set_tier(static_cast<proto::Tier>(*folder.last));
+  selection.set_filter(folder.filter);
   return ToYaml(selection);
 }
 
@@ -223,24 +223,33 @@ absl::StatusOr<BenchRunSummary> RunBench(const Suite& suite, const BenchRunOptio
   std::sort(summary.failed.begin(), summary.failed.end(),
             [](const CellProblem& a, const CellProblem& b) { return a.id < b.id; });
 
-  std::string table = BenchHeader() + "\n";
-  std::vector<BenchCosts> costs;
+  BenchFolder folder;
+  folder.suite = suite.name;
+  folder.version = suite.version;
+  folder.last = options.last;
+  folder.filter = options.filter.text();
   for (const auto& [i, cell] : finished) {
-    absl::StrAppend(&table, cell.line, "\n");
-    costs.push_back({cells[i].id, cell.cpu_seconds, cell.peak_rss_kib});
+    folder.lines.push_back(cell.line);
+    folder.costs.push_back({cells[i].id, cell.cpu_seconds, cell.peak_rss_kib});
   }
-  std::vector<CellProblem> absent = summary.missing;
-  absent.insert(absent.end(), summary.failed.begin(), summary.failed.end());
-  std::sort(absent.begin(), absent.end(),
-            [](const CellProblem& a, const CellProblem& b) { return a.id < b.id; });
-  const std::string missing = MissingCsv(absent);
-  const std::string selection = SelectionYaml(suite, options);
-  const std::string costs_text = CostsCsv(costs);
-  RETURN_IF_ERROR(WriteFilesAtomically({{PathIn(dir, kSelectionFile), selection},
-                                        {PathIn(dir, kMissingFile), missing},
-                                        {PathIn(dir, kCostsFile), costs_text},
-                                        {PathIn(dir, kCellsFile), table}}));
+  folder.missing = summary.missing;
+  folder.missing.insert(folder.missing.end(), summary.failed.begin(), summary.failed.end());
+  RETURN_IF_ERROR(WriteBenchFolder(std::move(folder), dir));
   return summary;
+}
+
+absl::Status WriteBenchFolder(BenchFolder folder, const std::string& dir) {
+  std::sort(folder.missing.begin(), folder.missing.end(),
+            [](const CellProblem& a, const CellProblem& b) { return a.id < b.id; });
+  std::string table = BenchHeader() + "\n";
+  for (const std::string& line : folder.lines) absl::StrAppend(&table, line, "\n");
+  const std::string missing = MissingCsv(folder.missing);
+  const std::string selection = SelectionYaml(folder);
+  const std::string costs = CostsCsv(folder.costs);
+  return WriteFilesAtomically({{PathIn(dir, kSelectionFile), selection},
+                               {PathIn(dir, kMissingFile), missing},
+                               {PathIn(dir, kCostsFile), costs},
+                               {PathIn(dir, kCellsFile), table}});
 }
 
 absl::StatusOr<BenchResults> ReadBenchResults(const std::string& path) {

@@ -53,6 +53,19 @@ struct BenchRunSummary {
 absl::StatusOr<BenchRunSummary> RunBench(const Suite& suite, const BenchRunOptions& options,
                                          const std::string& dir);
 
+// What is in a folder of results.
+struct BenchFolder {
+  std::string suite;
+  int32_t version = 0;
+  std::optional<Tier> last;
+  std::string filter;
+  std::vector<std::string> lines;  // BenchLine of each cell, sorted by cell
+  std::vector<BenchCosts> costs;
+  std::vector<CellProblem> missing;  // those that did not run, too
+};
+// All files at once. Errors as of AtomicFile.
+absl::Status WriteBenchFolder(BenchFolder folder, const std::string& dir);
+
 // The folder's or the baseline's rows, and what was to run: `last` and `filter` are those of the
 // folder's own run, and absent for a file.
 struct BenchResults {
