@@ -95,11 +95,11 @@ struct KubernetesQueueOptions {
   SimDuration max_backoff = SimDuration::Seconds(10);     // podMaxBackoffSeconds; 0: no backoff
   // Feature gate SchedulerPopFromBackoffQ: when no pod is active, the first in backoff is popped.
   bool pop_from_backoff = true;
+  // podMaxInUnschedulablePodsDuration: how long a pod waits for an event.
+  SimDuration unschedulable_flush = SimDuration::Seconds(300);
   // Feature gate SchedulerQueueingHints. Off: a pod is moved by every event for which one of the
   // plugins that rejected it is registered.
   bool queueing_hints = true;
-  // podMaxInUnschedulablePodsDuration: how long a pod waits for an event.
-  SimDuration unschedulable_flush = SimDuration::Seconds(300);
 };
 
 class KubernetesQueue {
