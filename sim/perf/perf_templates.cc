@@ -45,7 +45,7 @@ absl::StatusOr<const TextTemplate*> PerfTemplates::Find(absl::string_view folder
   }
   absl::StatusOr<std::string> text = ReadTextFile(file);
   if (absl::IsNotFound(text.status())) {
-    return absl::NotFoundError(absl::StrCat("the template ", ShownText(below), " is missing"));
+    return absl::NotFoundError(absl::StrCat("the template ", below, " is missing"));
   }
   RETURN_IF_ERROR(text.status());
   ASSIGN_OR_RETURN(TextTemplate parsed, TextTemplate::Parse(*text, below));
