@@ -16,11 +16,8 @@ constexpr char kPageHead[] =
     "# scheduler_perf\n"
     "\n"
     "Outcome of every workload of the configurations of Kubernetes' benchmark scheduler_perf that\n"
-    "drasim is tested with. Generated; do not edit:\n"
-    "\n"
-    "```\n"
-    "drasim bench run --scheduler-perf DIR --out results --page docs/scheduler_perf.md\n"
-    "```\n"
+    "drasim is tested with. Written by `drasim bench run --scheduler-perf DIR --page`; do not "
+    "edit.\n"
     "\n"
     "*runs*: all steps are done; the fingerprint identifies the decisions. *refused*: drasim "
     "lacks\n"
@@ -58,6 +55,20 @@ std::string CellText(absl::string_view text) {
 }
 
 }  // namespace
+
+const char* PerfVerdictName(PerfVerdict verdict) {
+  switch (verdict) {
+    case PerfVerdict::kRuns:
+      return "runs";
+    case PerfVerdict::kRefused:
+      return "refused";
+    case PerfVerdict::kStops:
+      return "stops";
+    case PerfVerdict::kFailed:
+      return "failed";
+  }
+  return "";
+}
 
 DataTable PerfTable(absl::Span<const PerfReport> reports) {
   DataTable table({"entry", "outcome", "why", "fingerprint", "measured_pods", "virtual_seconds",

@@ -24,7 +24,6 @@
 #include "sim/bench/child_runs.h"
 #include "sim/perf/perf_action.h"
 #include "sim/perf/perf_refusals.h"
-#include "sim/perf/perf_report.h"
 #include "sim/perf/perf_run.h"
 #include "sim/perf/perf_templates.h"
 #include "sim/record/atomic_file.h"
@@ -190,20 +189,6 @@ std::string FilterText(const PerfSuite& suite) {
 }
 
 }  // namespace
-
-const char* PerfVerdictName(PerfVerdict verdict) {
-  switch (verdict) {
-    case PerfVerdict::kRuns:
-      return "runs";
-    case PerfVerdict::kRefused:
-      return "refused";
-    case PerfVerdict::kStops:
-      return "stops";
-    case PerfVerdict::kFailed:
-      return "failed";
-  }
-  return "";
-}
 
 absl::StatusOr<PerfSuite> ReadPerfSuite(const PerfSelection& selection) {
   PerfSuite suite;

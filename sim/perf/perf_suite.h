@@ -22,6 +22,7 @@
 #include "sim/bench/bench_cells.h"
 #include "sim/bench/suite.h"
 #include "sim/perf/perf_config.h"
+#include "sim/perf/perf_report.h"
 #include "sim/scenario/run_spec.h"
 
 namespace drasim::perf {
@@ -64,28 +65,6 @@ struct PerfSuite {
 // ReadPerfConfig, for malformed settings, and for settings that a simulated cluster of these
 // objects does not have.
 absl::StatusOr<PerfSuite> ReadPerfSuite(const PerfSelection& selection);
-
-enum class PerfVerdict : uint8_t {
-  kRuns,
-  kRefused,  // drasim lacks something, or a template is missing
-  kStops,    // a step cannot be finished
-  kFailed,   // bad input, or a crash
-};
-const char* PerfVerdictName(PerfVerdict verdict);
-
-struct PerfReport {
-  bench::CellId id;
-  PerfVerdict verdict = PerfVerdict::kFailed;
-  std::string why;          // of all but kRuns
-  std::string fingerprint;  // of kRuns and kStops
-  std::string line;         // of kRuns: BenchLine
-  int64_t measured_pods = 0;
-  double measured_seconds = 0;      // virtual
-  double measured_cpu_seconds = 0;  // of this machine
-  std::optional<double> threshold;  // upstream's, in pods a second of its machine
-  double cpu_seconds = 0;           // of the whole workload
-  int64_t peak_rss_kib = 0;
-};
 
 // Checks and runs one workload in this process. Never fails: the report says why.
 PerfReport RunPerfEntry(const PerfSuite& suite, const PerfEntry& entry);

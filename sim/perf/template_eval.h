@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "sim/perf/text_template.h"
+#include "sim/perf/template_node.h"
 
 namespace drasim::perf {
 

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <memory>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "sim/perf/template_eval.h"
+#include "sim/perf/template_lexer.h"
 
 namespace drasim::perf {
 namespace {
