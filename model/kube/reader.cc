@@ -458,9 +458,8 @@ class KubeTreeReader {
     const KubeFields& fields = fields_.Of(*message->GetDescriptor());
     for (const KubeEntry& entry : entries) {
       const KubePath below = path.Field(entry.name);
-      const auto known = fields.by_name.find(entry.name);
-      if (known != fields.by_name.end()) {
-        MergeField(*entry.value, below, *known->second, message);
+      if (const FieldDescriptor* known = FindField(fields, entry.name); known != nullptr) {
+        MergeField(*entry.value, below, *known, message);
         continue;
       }
       if (!fields.ignored.contains(entry.name)) {
@@ -474,6 +473,20 @@ class KubeTreeReader {
       }
       CheckDuplicates(*entry.value, below);
     }
+  }
+
+  // Null if there is none.
+  const FieldDescriptor* FindField(const KubeFields& fields, const std::string& name) const {
+    const auto known = fields.by_name.find(name);
+    if (known != fields.by_name.end()) return known->second;
+    if (!options_.any_case) return nullptr;
+    for (const std::string& other : fields.names) {
+      const auto field = fields.by_name.find(other);
+      if (field != fields.by_name.end() && absl::EqualsIgnoreCase(other, name)) {
+        return field->second;
+      }
+    }
+    return nullptr;
   }
 
   void MergeField(const YamlNode& node, const KubePath& path, const FieldDescriptor& field,

@@ -70,6 +70,8 @@ struct KubeReadOptions {
   // unknown kinds or versions go to `skipped` without a message; errors of fields and objects
   // become warnings, and the field or object is left out. Only mistakes of syntax remain errors.
   bool of_cluster = false;
+  // Names of fields match without regard to case, as where Go's encoding/json reads the text.
+  bool any_case = false;
   // Collects the warnings of texts that are pieces of one, in place of KubeManifest::warnings.
   KubeWarnings* warnings = nullptr;
 };

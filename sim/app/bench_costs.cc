@@ -15,6 +15,7 @@
 #include "model/number_text.h"
 #include "model/status_macros.h"
 #include "model/text/text_table.h"
+#include "sim/app/bench_flags.h"
 #include "sim/app/commands.h"
 #include "sim/app/exit_codes.h"
 #include "sim/bench/instructions.h"
@@ -29,19 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kMaxTimeoutSeconds = 1e6;
 constexpr uint32_t kMaxBlocks = 10'000;
-
-absl::StatusOr<double> TimeoutOf(const ParsedFlags& flags, double usual) {
-  const std::optional<std::string> text = flags.Get("timeout");
-  if (!text.has_value()) return usual;
-  double seconds = 0;
-  if (!absl::SimpleAtod(*text, &seconds) || !(seconds > 0 && seconds <= kMaxTimeoutSeconds)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--timeout: found '", *text, "', expected seconds, up to 1000000"));
-  }
-  return seconds;
-}
 
 absl::StatusOr<size_t> BlocksOf(const ParsedFlags& flags) {
   const std::optional<std::string> text = flags.Get("blocks");
@@ -111,15 +100,6 @@ std::string TimesText(absl::Span<const bench::CellTimes> times) {
 
 }  // namespace
 
-absl::StatusOr<bench::Scope> ScopeOf(const ParsedFlags& flags) {
-  bench::Scope scope;
-  if (const std::optional<std::string> tier = flags.Get("tier"); tier.has_value()) {
-    ASSIGN_OR_RETURN(scope.last, bench::ParseTier(*tier, "--tier"));
-  }
-  ASSIGN_OR_RETURN(scope.filter, bench::Filter::Make(flags.GetOr("filter", "")));
-  return scope;
-}
-
 absl::StatusOr<bench::BenchRunOptions> RunOptionsOf(const ParsedFlags& flags,
                                                     const bench::Scope& scope) {
   bench::BenchRunOptions options;
@@ -127,7 +107,7 @@ absl::StatusOr<bench::BenchRunOptions> RunOptionsOf(const ParsedFlags& flags,
   options.filter = scope.filter;
   options.quiet = flags.Has("quiet");
   ASSIGN_OR_RETURN(options.jobs, ParseJobs(flags.GetOr("jobs", "")));
-  ASSIGN_OR_RETURN(options.timeout_seconds, TimeoutOf(flags, options.timeout_seconds));
+  ASSIGN_OR_RETURN(options.timeout_seconds, BenchTimeoutOf(flags, options.timeout_seconds));
   ASSIGN_OR_RETURN(options.program, FileSha256("/proc/self/exe"));
   std::error_code error;
   options.program_file = fs::read_symlink("/proc/self/exe", error).string();

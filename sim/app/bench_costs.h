@@ -17,8 +17,6 @@
 
 namespace drasim {
 
-// --filter and --tier.
-absl::StatusOr<bench::Scope> ScopeOf(const ParsedFlags& flags);
 // --jobs, --timeout, --quiet and, with --instructions, how they are counted, for the scope. A
 // QuietFailure(kExitMissing), after a message, if they are to be counted and cannot be.
 absl::StatusOr<bench::BenchRunOptions> RunOptionsOf(const ParsedFlags& flags,

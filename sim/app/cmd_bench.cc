@@ -1,4 +1,4 @@
-// drasim bench run, bench compare and bench accept.
+// drasim bench run SUITE, bench compare and bench accept.
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +19,7 @@
 #include "model/status_macros.h"
 #include "model/text/text_table.h"
 #include "sim/app/bench_costs.h"
+#include "sim/app/bench_flags.h"
 #include "sim/app/commands.h"
 #include "sim/app/exit_codes.h"
 #include "sim/app/format_flag.h"
@@ -206,6 +207,7 @@ absl::Status ResultOf(const bench::BenchComparison& comparison) {
 }  // namespace
 
 absl::Status BenchRunCommand(const ParsedFlags& flags) {
+  if (flags.Has("scheduler-perf")) return BenchPerfCommand(flags);
   RETURN_IF_ERROR(CheckArguments(flags, {"a suite's file"}));
   const std::string dir = flags.GetOr("out", "");
   if (dir.empty()) return absl::InvalidArgumentError("bench run needs --out DIR");
@@ -217,7 +219,7 @@ absl::Status BenchRunCommand(const ParsedFlags& flags) {
                    ReportsOf(flags, "bench run", kRunParts));
   ASSIGN_OR_RETURN(const HistoryFlags history, HistoryOf(flags));
   ASSIGN_OR_RETURN(const bench::Suite suite, bench::ReadSuite(flags.positional()[0]));
-  ASSIGN_OR_RETURN(const bench::Scope scope, ScopeOf(flags));
+  ASSIGN_OR_RETURN(const bench::Scope scope, BenchScopeOf(flags));
   ASSIGN_OR_RETURN(bench::BenchRunOptions options, RunOptionsOf(flags, scope));
   ASSIGN_OR_RETURN(options.shard, ShardFrom(flags));
   ASSIGN_OR_RETURN(const std::unique_ptr<FolderLock> lock,
@@ -254,7 +256,7 @@ absl::Status BenchCompareCommand(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(const std::vector<ReportRequest> reports,
                    ReportsOf(flags, "bench compare", kCompareParts));
   ASSIGN_OR_RETURN(const HistoryFlags history, HistoryOf(flags));
-  ASSIGN_OR_RETURN(const bench::Scope scope, ScopeOf(flags));
+  ASSIGN_OR_RETURN(const bench::Scope scope, BenchScopeOf(flags));
   bench::SideBySide both;
   for (const char* const name : {"out", "blocks", "jobs", "timeout"}) {
     if (flags.Has(name) && !flags.Has("suite"))

@@ -258,15 +258,29 @@ std::vector<Command> BenchCommands() {
   const FlagSpec commit{"commit", "", "REV",
                         "the commit of that line (default: $GITHUB_SHA or $CI_COMMIT_SHA)"};
   return {
-      {"bench run", "the cells of a benchmark suite, resumable", "SUITE.yaml --out DIR [FLAGS]",
+      {"bench run", "the cells of a benchmark suite, resumable",
+       "SUITE.yaml|--scheduler-perf DIR --out DIR [FLAGS]",
        "Leaves the figures in DIR/cells.csv, CPU time and memory in costs.csv, and what could not "
        "run in\n"
        "missing.csv. The same command run again runs only cells that are not there, or whose "
        "inputs or\n"
        "program have changed. Exit codes: 1 a cell failed, 4 a file that an entry needs is not "
-       "there.\n",
+       "there.\n"
+       "With --scheduler-perf the cells are the workloads of Kubernetes' benchmark of that name, "
+       "and perf.csv\n"
+       "has their throughput, and why some do not run.\n",
        WithShardFlags(
            {{"out", "", "DIR", "where results go"},
+            {"scheduler-perf", "", "DIR",
+             "run the workloads of every performance-config.yaml in DIR and below"},
+            {"overlay", "", "DIR", "files here replace templates of --scheduler-perf"},
+            {"label-filter", "", "LABELS",
+             "only workloads with these labels, and without those after '-': performance,-short"},
+            {"set", "", "KEY=VALUE",
+             "with --scheduler-perf: a scenario key of scheduler, timing or preemption, or seed; "
+             "repeatable"},
+            {"page", "", "FILE",
+             "with --scheduler-perf: also write a page that lists all workloads"},
             tier,
             filter,
             {"jobs", "", "N", "processes (default: all cores)"},

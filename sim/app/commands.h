@@ -29,6 +29,8 @@ absl::Status DiffCommand(const ParsedFlags& flags);
 absl::Status ExplainCommand(const ParsedFlags& flags);
 absl::Status ReportCommand(const ParsedFlags& flags);
 absl::Status BenchRunCommand(const ParsedFlags& flags);
+// bench run --scheduler-perf.
+absl::Status BenchPerfCommand(const ParsedFlags& flags);
 absl::Status BenchCompareCommand(const ParsedFlags& flags);
 absl::Status BenchAcceptCommand(const ParsedFlags& flags);
 absl::Status MergeCommand(const ParsedFlags& flags);

@@ -139,14 +139,14 @@ absl::StatusOr<std::vector<CellProblem>> ReadMissing(const std::string& path) {
   return absl::InvalidArgumentError(absl::StrCat(path, ": cannot be read as CSV"));
 }
 
-std::string SelectionYaml(const Suite& suite, const BenchRunOptions& options) {
+std::string SelectionYaml(const BenchFolder& folder) {
   proto::BenchSelection selection;
-  selection.set_suite(suite.name);
-  selection.set_version(suite.version);
-  if (options.last.has_value()) selection.set_tier(static_cast<proto::Tier>(*options.last));
-  selection.set_filter(options.filter.text());
-  if (options.count_instructions.has_value()) {
-    const CostSetup& setup = *options.count_instructions;
+  selection.set_suite(folder.suite);
+  selection.set_version(folder.version);
+  if (folder.last.has_value()) selection.set_tier(static_cast<proto::Tier>(*folder.last));
+  selection.set_filter(folder.filter);
+  if (folder.instructions.has_value()) {
+    const CostSetup& setup = *folder.instructions;
     proto::CostSetup* const written = selection.mutable_instructions();
     written->set_method(setup.method);
     written->set_tool(setup.tool);
@@ -372,26 +372,37 @@ absl::StatusOr<BenchRunSummary> RunBench(const Suite& suite, const BenchRunOptio
   std::sort(summary.failed.begin(), summary.failed.end(),
             [](const CellProblem& a, const CellProblem& b) { return a.id < b.id; });
 
-  std::string table = BenchHeader() + "\n";
-  std::vector<BenchCosts> costs;
+  BenchFolder folder;
+  folder.suite = suite.name;
+  folder.version = suite.version;
+  folder.last = options.last;
+  folder.filter = options.filter.text();
+  folder.instructions = options.count_instructions;
   for (const auto& [i, cell] : finished) {
-    absl::StrAppend(&table, cell.line, "\n");
-    costs.push_back({cells[i].id, cell.cpu_seconds, cell.peak_rss_kib, std::nullopt});
-    if (const auto count = counts.find(i); count != counts.end())
-      costs.back().instructions = count->second;
+    folder.lines.push_back(cell.line);
+    folder.costs.push_back({cells[i].id, cell.cpu_seconds, cell.peak_rss_kib, std::nullopt});
+    if (const auto count = counts.find(i); count != counts.end()) {
+      folder.costs.back().instructions = count->second;
+    }
   }
-  std::vector<CellProblem> absent = summary.missing;
-  absent.insert(absent.end(), summary.failed.begin(), summary.failed.end());
-  std::sort(absent.begin(), absent.end(),
-            [](const CellProblem& a, const CellProblem& b) { return a.id < b.id; });
-  const std::string missing = MissingCsv(absent);
-  const std::string selection = SelectionYaml(suite, options);
-  const std::string costs_text = CostsCsv(costs);
-  RETURN_IF_ERROR(WriteFilesAtomically({{PathIn(dir, kSelectionFile), selection},
-                                        {PathIn(dir, kMissingFile), missing},
-                                        {PathIn(dir, kCostsFile), costs_text},
-                                        {PathIn(dir, kCellsFile), table}}));
+  folder.missing = summary.missing;
+  folder.missing.insert(folder.missing.end(), summary.failed.begin(), summary.failed.end());
+  RETURN_IF_ERROR(WriteBenchFolder(std::move(folder), dir));
   return summary;
+}
+
+absl::Status WriteBenchFolder(BenchFolder folder, const std::string& dir) {
+  std::sort(folder.missing.begin(), folder.missing.end(),
+            [](const CellProblem& a, const CellProblem& b) { return a.id < b.id; });
+  std::string table = BenchHeader() + "\n";
+  for (const std::string& line : folder.lines) absl::StrAppend(&table, line, "\n");
+  const std::string missing = MissingCsv(folder.missing);
+  const std::string selection = SelectionYaml(folder);
+  const std::string costs = CostsCsv(folder.costs);
+  return WriteFilesAtomically({{PathIn(dir, kSelectionFile), selection},
+                               {PathIn(dir, kMissingFile), missing},
+                               {PathIn(dir, kCostsFile), costs},
+                               {PathIn(dir, kCellsFile), table}});
 }
 
 absl::StatusOr<BenchResults> ReadBenchResults(const std::string& path) {

@@ -63,6 +63,20 @@ struct BenchRunSummary {
 absl::StatusOr<BenchRunSummary> RunBench(const Suite& suite, const BenchRunOptions& options,
                                          const std::string& dir);
 
+// The contents of a folder of results.
+struct BenchFolder {
+  std::string suite;
+  int32_t version = 0;
+  std::optional<Tier> last;
+  std::string filter;
+  std::optional<CostSetup> instructions;  // the way in which `costs` counted them
+  std::vector<std::string> lines;         // BenchLine of each cell, sorted by cell
+  std::vector<BenchCosts> costs;
+  std::vector<CellProblem> missing;  // with those that failed
+};
+// All files at once. Errors as of AtomicFile.
+absl::Status WriteBenchFolder(BenchFolder folder, const std::string& dir);
+
 // The rows of a folder or a baseline, and the cells that were to run: `last` and `filter` are those
 // of the folder's own run, and absent for a file.
 struct BenchResults {

@@ -63,6 +63,8 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   // The node agent reports that the work of a bound pod has begun, or that a pod has left.
   void PodStarted(PodId pod);
   void PodEnded(PodId pod);
+  // A user deletes the job: after the grace period if it runs; nothing once it has ended.
+  void DeleteOwner(JobId job);
   // The run is over: time that running jobs have spent without work to do counts as overhead.
   void ChargeRunning();
 
@@ -116,8 +118,6 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   // The last pod has left its node after the end of its work.
   void Finish(JobId job);
   void Delete(JobId job);
-  // A user deletes the job: after the grace period if it runs; nothing once it has ended.
-  void DeleteOwner(JobId job);
   // A user deletes its pods. Pods that never ran are replaced at once and queue as new pods do.
   void DeletePods(JobId job);
   void Interrupt(JobId job, EvictionCause cause, PodId preemptor);

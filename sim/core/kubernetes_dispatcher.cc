@@ -30,6 +30,7 @@ KubernetesDispatcher::KubernetesDispatcher(DispatchParts parts,
       // All profiles of a scheduler have the same order (kube-scheduler refuses others).
       queue_(QueueSortOf(*parts.profile), options),
       registered_(profiles_.size()),
+      hints_(options.queueing_hints),
       offsets_(seed, "preemption/offset"),
       rejectors_(profiles_.size()) {
   bool any_gate = false;
@@ -236,36 +237,61 @@ void KubernetesDispatcher::OnEvent(const ClusterChange& change) {
   room_made_ |= !nominated_.empty();
   const bool failing = Decides() && decision_->failure.has_value();
   if (queue_.unschedulable() == 0 && !failing) return;
-  const ClusterState& cluster = *parts_.cluster;
   const SimTime now = parts_.control->now();
   ClusterChange known = change;
   // Nothing else is to be known about these: the node is new to the queue, or the pod has left.
-  known.detailed =
+  known.detailed |=
       parts_.nominator != nullptr &&
       (change.event == kNodeAdded || (change.event == kPodRemoved && change.pod != nullptr));
-  concerned_.assign(profiles_.size(), 0);
-  for (size_t p = 0; p < profiles_.size(); ++p) {
-    for (size_t i = 0; i < registered_[p].size(); ++i) {
-      concerned_[p] |= static_cast<uint64_t>((registered_[p][i] & change.event) != 0) << i;
-    }
-  }
+  NoteConcerned(change.event);
   const auto helps = [&](ShapeId shape, uint64_t rejectors) {
-    if ((rejectors & kOtherPlugin) != 0) return true;
-    const PodContext pod = {shape, &cluster.shapes().row(shape), PodId(), now};
-    const size_t p = *profiles_.IndexOf(shape);
-    const std::vector<RequeuePlugin*>& requeues = profiles_.at(p).requeues();
-    for (uint64_t left = rejectors & concerned_[p]; left != 0; left &= left - 1) {
-      const auto i = static_cast<size_t>(std::countr_zero(left));
-      if (Requeues(*requeues[i], known, pod, cluster)) return true;
-    }
-    return false;
+    return Helps(known, shape, rejectors);
   };
   if (failing) {
-    decision_->moved_since |= helps(cluster.pod_shape_id(decision_->failure->pod),
+    decision_->moved_since |= helps(parts_.cluster->pod_shape_id(decision_->failure->pod),
                                     RejectorsOf(decision_->attempt, decision_->job));
   }
   queue_.OnEvent(
       helps, [&](PodId pod) { return SkipsBackoff(change.event, pod); }, now);
+}
+
+// Which plugins of each profile are registered for the event.
+void KubernetesDispatcher::NoteConcerned(ClusterEvent event) {
+  concerned_.assign(profiles_.size(), 0);
+  for (size_t p = 0; p < profiles_.size(); ++p) {
+    for (size_t i = 0; i < registered_[p].size(); ++i) {
+      concerned_[p] |= static_cast<uint64_t>((registered_[p][i] & event) != 0) << i;
+    }
+  }
+}
+
+// Whether the change moves pods of the shape with these rejectors. REQUIRES: NoteConcerned of it.
+bool KubernetesDispatcher::Helps(const ClusterChange& change, ShapeId shape, uint64_t rejectors) {
+  if ((rejectors & kOtherPlugin) != 0) return true;
+  const ClusterState& cluster = *parts_.cluster;
+  const PodContext pod = {shape, &cluster.shapes().row(shape), PodId(), parts_.control->now()};
+  const size_t p = *profiles_.IndexOf(shape);
+  const uint64_t concerned = rejectors & concerned_[p];
+  if (!hints_) return concerned != 0;
+  const std::vector<RequeuePlugin*>& requeues = profiles_.at(p).requeues();
+  for (uint64_t left = concerned; left != 0; left &= left - 1) {
+    const auto i = static_cast<size_t>(std::countr_zero(left));
+    if (Requeues(*requeues[i], change, pod, cluster)) return true;
+  }
+  return false;
+}
+
+void KubernetesDispatcher::OnPodUpdate(JobId job, absl::Span<const ClusterChange> changes) {
+  Recheck(job);
+  const PodId pod = parts_.jobs->row(job).first_pod;
+  const ShapeId shape = parts_.cluster->pod_shape_id(pod);
+  const auto helps = [&](uint64_t rejectors) {
+    return std::any_of(changes.begin(), changes.end(), [&](const ClusterChange& change) {
+      NoteConcerned(change.event);
+      return Helps(change, shape, rejectors);
+    });
+  };
+  queue_.OnUpdate(pod, shape, helps, parts_.control->now());
 }
 
 // A gang depends on more than its first pod.

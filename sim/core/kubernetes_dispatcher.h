@@ -26,6 +26,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
+#include "absl/types/span.h"
 #include "model/random.h"
 #include "sim/core/attempt_result.h"
 #include "sim/core/dispatcher.h"
@@ -54,6 +55,8 @@ class KubernetesDispatcher : public Dispatcher {
   void OnEnd(JobId job) override;
   void Recheck(JobId job) override;
   void Wake(JobId job, bool at_once) override;
+  // The object of the waiting job's pod was updated, in these ways. REQUIRES: a job of one pod.
+  void OnPodUpdate(JobId job, absl::Span<const ClusterChange> changes);
   bool Ready() const override { return !decision_.has_value() && (queue_.CanPop() || room_made_); }
   void Dispatch() override;
   std::optional<SimTime> NextTimer() override;
@@ -102,6 +105,8 @@ class KubernetesDispatcher : public Dispatcher {
   void CarryOut();
   void BindDecided(const Decision& decision);
   uint64_t RejectorsOf(const AttemptResult& attempt, JobId job) const;
+  void NoteConcerned(ClusterEvent event);
+  bool Helps(const ClusterChange& change, ShapeId shape, uint64_t rejectors);
   void SaveDecision(StateWriter& out) const;
   void LoadDecision(StateReader& in);
   void Enqueue(JobId job);
@@ -131,6 +136,7 @@ class KubernetesDispatcher : public Dispatcher {
   // Events, by profile and beside its requeues().
   std::vector<std::vector<uint32_t>> registered_;
   std::vector<uint64_t> concerned_;  // by the event at hand, as bits; by profile
+  bool hints_;                       // KubernetesQueueOptions::queueing_hints
   // Admitted, but PreEnqueue has not let them in yet, or no profile is theirs.
   absl::btree_set<JobId> held_;
   Random offsets_;

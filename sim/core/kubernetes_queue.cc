@@ -252,6 +252,20 @@ bool KubernetesQueue::OnPodEvent(PodId pod, SimTime now) {
   return true;
 }
 
+void KubernetesQueue::OnUpdate(PodId pod, ShapeId shape, absl::FunctionRef<bool(uint64_t)> helps,
+                               SimTime now) {
+  AdvanceTo(now);
+  const uint32_t slot = SlotOf(pod);
+  if (slot == kNone) return;
+  entries_[slot].shape = shape;
+  if (entries_[slot].place != Place::kUnschedulable) return;
+  const uint64_t rejectors = buckets_[entries_[slot].bucket].rejectors;
+  Leave(slot);
+  if (helps(rejectors)) return EnterAfterBackoff(slot, Place::kBackoff, WindowNs(now));
+  EnterBucket(slot, BucketOf(kNone, shape, rejectors));
+  SortIntoBucket(slot);
+}
+
 bool KubernetesQueue::Remove(PodId pod) {
   const uint32_t slot = SlotOf(pod);
   if (slot == kNone || entries_[slot].place == Place::kInFlight) return false;
@@ -344,6 +358,18 @@ void KubernetesQueue::EnterBucket(uint32_t slot, uint32_t bucket_index) {
   ++bucket.live;
   ++operations_;
   ++unschedulable_;
+}
+
+// The last of its bucket goes where its sequence belongs.
+void KubernetesQueue::SortIntoBucket(uint32_t slot) {
+  Entry& entry = entries_[slot];
+  Bucket& bucket = buckets_[entry.bucket];
+  for (; entry.index > bucket.first; --entry.index) {
+    const uint32_t before = bucket.slots[entry.index - 1];
+    if (before != kNone && entries_[before].sequence < entry.sequence) return;
+    if (before != kNone) entries_[before].index = entry.index;
+    std::swap(bucket.slots[entry.index - 1], bucket.slots[entry.index]);
+  }
 }
 
 // The pod leaves the queue, as if in flight.

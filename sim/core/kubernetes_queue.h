@@ -97,6 +97,9 @@ struct KubernetesQueueOptions {
   bool pop_from_backoff = true;
   // podMaxInUnschedulablePodsDuration: how long a pod waits for an event.
   SimDuration unschedulable_flush = SimDuration::Seconds(300);
+  // Feature gate SchedulerQueueingHints. Off: a pod is moved by every event for which one of the
+  // plugins that rejected it is registered.
+  bool queueing_hints = true;
 };
 
 class KubernetesQueue {
@@ -185,6 +188,11 @@ class KubernetesQueue {
   // An event helps this pod: it moves as by OnEvent, if it is unschedulable. False,
   // and nothing is done, if it is elsewhere. O(log n).
   bool OnPodEvent(PodId pod, SimTime now);
+
+  // The object of a waiting pod was updated and has this shape now, about which events are asked
+  // from now on. An unschedulable pod moves as by OnPodEvent if `helps` says so of its rejectors.
+  // O(pods in the bucket).
+  void OnUpdate(PodId pod, ShapeId shape, absl::FunctionRef<bool(uint64_t)> helps, SimTime now);
 
   // The pod was deleted while it waited: the queue forgets it. False, and nothing is done, if
   // it is in flight or unknown. Amortised O(1) with PrioritySort.
@@ -294,6 +302,7 @@ class KubernetesQueue {
   void EnterBackoff(uint32_t slot, Place place);
   void EnterAfterBackoff(uint32_t slot, Place backoff_place, int64_t window_ns);
   void EnterBucket(uint32_t slot, uint32_t bucket_index);
+  void SortIntoBucket(uint32_t slot);
   void Leave(uint32_t slot);
   void LeaveBackoff(const Entry& entry, Place place);
   void SweepIfWorthwhile(KeyHeap& heap, size_t live, Place place);

@@ -57,6 +57,10 @@ inline constexpr Room kArrows[] = {
      ""},
     {"sim/extender", "sim/extender sim/scenario sim/core policies/framework traces model", ""},
     {"sim/kube", "sim/kube sim/extender sim/scenario sim/core policies traces model", ""},
+    {"sim/perf",
+     "sim/perf sim/bench sim/compare sim/kube sim/run sim/scenario sim/record sim/core policies "
+     "traces model",
+     ""},
     {"sim/explain",
      "sim/explain sim/kube sim/run sim/scenario sim/record sim/core sim/dra policies traces model",
      ""},

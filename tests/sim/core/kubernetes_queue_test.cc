@@ -481,6 +481,49 @@ TEST_F(KubernetesQueueTest, AnEventOfOnePodMovesThatPodOnly) {
   EXPECT_EQ(queue.unschedulable(), 1u);
 }
 
+// An updated pod is asked about as it is now, in its old place in time.
+TEST_F(KubernetesQueueTest, AnUpdateChangesTheShapeOfAWaitingPod) {
+  KubernetesQueue queue = Make();
+  for (uint32_t pod = 0; pod < 4; ++pod) {
+    const SimTime now = Sec(20 * pod);
+    const ShapeId shape = Shape(pod == 1 ? 1 : 2);
+    queue.Add(Pod(pod), shape, 0, now);
+    queue.Return(queue.Pop(now), shape, kFit, false, now);
+  }
+  uint64_t asked = 0;
+  const auto no = [&asked](uint64_t rejectors) {
+    asked = rejectors;
+    return false;
+  };
+  queue.OnUpdate(Pod(1), Shape(2), no, Sec(80));
+  EXPECT_EQ(asked, kFit);
+  EXPECT_EQ(queue.unschedulable(), 4u);
+  queue.OnUpdate(Pod(9), Shape(2), no, Sec(80));  // unknown
+  std::vector<uint32_t> shapes;
+  queue.OnEvent(
+      [&shapes](ShapeId shape, uint64_t) {
+        shapes.push_back(shape.value());
+        return false;
+      },
+      Sec(80));
+  EXPECT_EQ(shapes, std::vector<uint32_t>{2});
+  // The oldest are flushed first, and pod 1 is the second oldest.
+  EXPECT_EQ(queue.FlushUnschedulable(Sec(330)), 2u);
+  EXPECT_EQ(Drain(queue, Sec(330)), (Pods{0, 1}));
+}
+
+TEST_F(KubernetesQueueTest, AnUpdateMovesAPodThatItHelps) {
+  QueuedPod pod;
+  KubernetesQueue queue = WithOneInFlight(Sec(0), &pod);
+  const auto yes = [](uint64_t) { return true; };
+  queue.OnUpdate(Pod(0), Shape(1), yes, Sec(0));
+  EXPECT_EQ(queue.unschedulable(), 0u);
+  EXPECT_EQ(queue.active(), 0u) << "it is in flight";
+  queue.Return(pod, Shape(1), kFit, false, Sec(0));
+  queue.OnUpdate(Pod(0), Shape(2), yes, Sec(100));
+  EXPECT_EQ(queue.active(), 1u) << "its backoff is over";
+}
+
 TEST_F(KubernetesQueueTest, ReturnToActiveCountsTheFailure) {
   QueuedPod pod;
   KubernetesQueue queue = WithOneInFlight(Sec(0), &pod);
