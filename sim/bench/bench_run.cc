@@ -227,7 +227,7 @@ absl::Status CountCells(const std::vector<BenchCell>& cells, const BenchTable& t
     return absl::StrCat(KeyOf(cells[i], SuiteText(table), options.program), way);
   };
   const std::map<std::string, uint64_t> earlier = ReadCounts(path);
-  std::vector<size_t> todo;
+  std::vector<size_t> pending;
   std::vector<const BenchCell*> counted;
   for (const auto& [i, cell] : finished) {
     if (!cells[i].cost) continue;
@@ -235,17 +235,17 @@ absl::Status CountCells(const std::vector<BenchCell>& cells, const BenchTable& t
       (*counts)[i] = it->second;
       continue;
     }
-    todo.push_back(i);
+    pending.push_back(i);
     counted.push_back(&cells[i]);
   }
   std::ofstream log(path, std::ios::binary | std::ios::app);
   log << "\n";  // ends a line that a killed run may have torn
-  RunsProgress progress("bench: instructions", todo.size(), options.quiet);
+  RunsProgress progress("bench: instructions", pending.size(), options.quiet);
   const absl::Status ran = CountInstructions(
       setup, options.program_file, counted, {options.jobs, options.timeout_seconds}, dir,
       [&](size_t k, const InstructionCount& count) {
         progress.Update(k, 1);
-        const size_t i = todo[k];
+        const size_t i = pending[k];
         if (!count.instructions.ok()) {
           failed->push_back({cells[i].id, absl::StrCat("counting instructions: ",
                                                        count.instructions.status().message())});
@@ -271,25 +271,25 @@ class CellRunner {
              const BenchRunOptions& options, const std::string& dir)
       : cells_(cells), table_(table), options_(options), partial_(PathIn(dir, kPartialFile)) {}
 
-  // `todo`: positions in the cells. Fills in the positions' outcomes.
-  absl::Status Run(const std::vector<size_t>& todo, std::map<size_t, FinishedCell>* finished,
+  // `pending`: positions in the cells. Fills in the positions' outcomes.
+  absl::Status Run(const std::vector<size_t>& pending, std::map<size_t, FinishedCell>* finished,
                    std::vector<CellProblem>* failed) {
     std::FILE* const log = std::fopen(partial_.c_str(), "ab");
     if (log == nullptr) return FileStatus(partial_, "cannot create the file", errno);
     // Ends a line that a killed run may have torn.
     if (fs::file_size(partial_) > 0) std::fputs("\n", log);
     std::fflush(log);
-    RunsProgress progress("bench", todo.size(), options_.quiet);
+    RunsProgress progress("bench", pending.size(), options_.quiet);
     const absl::Status ran = RunInChildren(
-        todo.size(), {options_.jobs, options_.timeout_seconds},
+        pending.size(), {options_.jobs, options_.timeout_seconds},
         [&](size_t i) -> absl::StatusOr<std::string> {
-          const BenchCell& cell = cells_[todo[i]];
+          const BenchCell& cell = cells_[pending[i]];
           ASSIGN_OR_RETURN(const CellResult result, RunCell(cell.spec, /*with_starts=*/true));
           return BenchLine(table_, RowOf(cell, result));
         },
         [&](size_t i, const ChildResult& result) {
           progress.Update(i, 1);
-          const BenchCell& cell = cells_[todo[i]];
+          const BenchCell& cell = cells_[pending[i]];
           if (!result.answer.ok()) {
             failed->push_back({cell.id, std::string(result.answer.status().message())});
             return;
@@ -298,7 +298,7 @@ class CellRunner {
           std::fprintf(log, "%s\n",
                        PartialLine(KeyOf(cell, SuiteText(table_), options_.program), done).c_str());
           std::fflush(log);
-          (*finished)[todo[i]] = done;
+          (*finished)[pending[i]] = done;
         });
     progress.Clear();
     const bool torn = std::ferror(log) != 0;
@@ -326,7 +326,7 @@ absl::StatusOr<BenchRunSummary> RunBench(const Suite& suite, const BenchRunOptio
   summary.cells = cells.size();
   const std::map<std::string, FinishedCell> earlier = ReadFinishedCells(PathIn(dir, kPartialFile));
   std::map<size_t, FinishedCell> finished;
-  std::vector<size_t> todo;
+  std::vector<size_t> pending;
   for (size_t i = 0; i < cells.size(); ++i) {
     if (!cells[i].missing.empty()) {
       summary.missing.push_back({cells[i].id, cells[i].missing});
@@ -336,13 +336,13 @@ absl::StatusOr<BenchRunSummary> RunBench(const Suite& suite, const BenchRunOptio
     if (it != earlier.end()) {
       finished[i] = it->second;
     } else {
-      todo.push_back(i);
+      pending.push_back(i);
     }
   }
   summary.from_before = finished.size();
-  summary.run_now = todo.size();
+  summary.run_now = pending.size();
   CellRunner runner(cells, empty, options, dir);
-  RETURN_IF_ERROR(runner.Run(todo, &finished, &summary.failed));
+  RETURN_IF_ERROR(runner.Run(pending, &finished, &summary.failed));
   std::map<size_t, uint64_t> counts;
   if (options.count_instructions.has_value()) {
     RETURN_IF_ERROR(CountCells(cells, empty, options, dir, finished, &counts, &summary.failed));
