@@ -3,11 +3,12 @@ JOBS ?= 2
 BUILD = build/release
 DRASIM = $(BUILD)/bin/drasim
 
-.PHONY: help build demo docs test cross soak soak-short bench notebooks bench-micro asan tidy format format-check install clean
+.PHONY: help build package demo docs test cross soak soak-short bench notebooks bench-micro asan tidy format format-check install clean
 
 help:
 	@echo "make demo    build, and compare seven GPU scheduling policies on the embedded workload"
 	@echo "make build   build $(DRASIM) and drasim-gui"
+	@echo "make package build a .deb with $(DRASIM)"
 	@echo "make test    build and run every test"
 	@echo "make docs    write the key references of docs/ from model/proto and model/data"
 	@echo "make cross   the same decisions from g++ and clang++, at -O0 and -O2"
@@ -22,6 +23,12 @@ build:
 	@echo "==> Building into $(BUILD)"
 	@cmake --preset release -DDRASIM_BUILD_TESTS=OFF -DDRASIM_BUILD_BENCH=OFF >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
+
+package:
+	@.ci/setup build package
+	@cmake --preset release -DDRASIM_BUILD_TESTS=OFF -DDRASIM_BUILD_BENCH=OFF >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target drasim
+	@cd $(BUILD) && cpack -G DEB >/dev/null && ls "$$PWD"/drasim_*.deb
 
 demo: build
 	@echo "==> Seven policies fill a cluster of 1,213 nodes and 6,212 GPUs to 130 % of its capacity"

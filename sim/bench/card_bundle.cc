@@ -209,20 +209,20 @@ absl::StatusOr<SampleBounds> ComputeBounds(const std::vector<BenchCell>& cells, 
     if (cell.missing.empty() && CheckBoundable(cell.spec).ok())
       samples.try_emplace({cell.id.entry, cell.id.seed}, &cell);
   }
-  const std::vector<std::pair<std::pair<std::string, uint64_t>, const BenchCell*>> todo(
+  const std::vector<std::pair<std::pair<std::string, uint64_t>, const BenchCell*>> pending(
       samples.begin(), samples.end());
-  std::vector<BoundSample> found(todo.size());
+  std::vector<BoundSample> found(pending.size());
   RETURN_IF_ERROR(ForEachInParallel(
-      todo.size(), jobs,
+      pending.size(), jobs,
       [&](size_t i) -> absl::Status {
-        ASSIGN_OR_RETURN(found[i], SampleOf(todo[i].second->spec));
+        ASSIGN_OR_RETURN(found[i], SampleOf(pending[i].second->spec));
         return absl::OkStatus();
       },
       [](size_t) {}));
   SampleBounds bounds;
   // One after the other: the solver makes no promise about threads.
-  for (size_t i = 0; i < todo.size(); ++i)
-    bounds[todo[i].first] = {found[i].capacity_milli, GpuMilliBound(found[i].input)};
+  for (size_t i = 0; i < pending.size(); ++i)
+    bounds[pending[i].first] = {found[i].capacity_milli, GpuMilliBound(found[i].input)};
   return bounds;
 }
 

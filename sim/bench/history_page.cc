@@ -32,7 +32,7 @@ font:15px/1.45 system-ui,sans-serif;font-variant-numeric:tabular-nums;overflow-w
 h1{font-size:1.6em;margin:.2em 0}h2{font-size:1.15em;margin:1.6em 0 .4em;
 border-bottom:1px solid var(--line)}
 .dim{color:var(--dim)}a{color:var(--trend)}
-.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));gap:12px}
+.plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,420px),1fr));gap:12px}
 figure{margin:0;padding:8px;background:var(--card);break-inside:avoid}
 figcaption{font-size:.85em;display:flex;justify-content:space-between;gap:12px}
 svg{display:block;width:100%;height:auto}
