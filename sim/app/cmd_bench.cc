@@ -207,7 +207,18 @@ absl::Status ResultOf(const bench::BenchComparison& comparison) {
 }  // namespace
 
 absl::Status BenchRunCommand(const ParsedFlags& flags) {
-  if (flags.Has("scheduler-perf")) return BenchPerfCommand(flags);
+  const bool of_perf = flags.Has("scheduler-perf");
+  for (const char* const name : {"overlay", "label-filter", "set", "page"}) {
+    if (!of_perf && flags.Has(name))
+      return absl::InvalidArgumentError(absl::StrCat("--", name, " needs --scheduler-perf DIR"));
+  }
+  for (const char* const name :
+       {"shard", "shards", "emit", "instructions", "report", "history", "commit"}) {
+    if (of_perf && flags.Has(name))
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", name, " needs a suite's file, found --scheduler-perf"));
+  }
+  if (of_perf) return BenchPerfCommand(flags);
   RETURN_IF_ERROR(CheckArguments(flags, {"a suite's file"}));
   const std::string dir = flags.GetOr("out", "");
   if (dir.empty()) return absl::InvalidArgumentError("bench run needs --out DIR");
