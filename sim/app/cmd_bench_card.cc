@@ -16,7 +16,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "model/status_macros.h"
-#include "model/text/json_writer.h"
 #include "sim/app/commands.h"
 #include "sim/app/exit_codes.h"
 #include "sim/app/format_flag.h"
@@ -25,6 +24,7 @@
 #include "sim/bench/card_bundle.h"
 #include "sim/bench/suite.h"
 #include "sim/compare/cell.h"
+#include "sim/record/data_table.h"
 #include "sim/record/folder_lock.h"
 #include "sim/run/input_files.h"
 #include "sim/run/run_outputs.h"
@@ -135,12 +135,11 @@ absl::Status BenchVerifyCommand(const ParsedFlags& flags) {
     return QuietFailure(kExitMissing);
   }
   RETURN_IF_ERROR(differences.status());
-  if (FormatOf(flags) == OutputFormat::kJson) {
-    JsonWriter json;
-    json.BeginDocument("bench-verify");
-    json.Key("reproduced").Bool(differences->empty());
-    json.Key("differences").Strings(*differences).EndObject();
-    std::fputs(json.text().c_str(), stdout);
+  const OutputFormat format = FormatOf(flags);
+  if (format != OutputFormat::kText) {
+    DataTable rows({"difference"});
+    for (const std::string& difference : *differences) rows.AddRow().Text(difference);
+    std::fputs(RowsIn("bench-verify", "differences", rows, format).c_str(), stdout);
   } else {
     for (const std::string& difference : *differences) std::printf("%s\n", difference.c_str());
     std::printf("%s: %s\n", bundle.c_str(),

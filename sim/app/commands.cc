@@ -365,7 +365,7 @@ std::vector<Command> BenchCommands() {
        "Exit codes: 0 reproduced, 1 something differs, 4 a file that an entry needs is not "
        "there.\n",
        {{"jobs", "", "N", "processes (default: all cores)"},
-        {"format", "", "FORMAT", "what to print", "text,json"},
+        text_format,
         {"quiet", "", "", "no progress on standard error"}},
        BenchVerifyCommand},
       {"bench bisect",

@@ -19,6 +19,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "sim/bench/last_line.h"
 
 namespace drasim::bench {
 namespace {
@@ -122,12 +123,6 @@ bool ReadSome(Child* child) {
 
 double Seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-}
-
-std::string LastLine(absl::string_view text) {
-  text = absl::StripTrailingAsciiWhitespace(text);
-  const size_t end = text.rfind('\n');
-  return std::string(end == absl::string_view::npos ? text : text.substr(end + 1));
 }
 
 // Of a child that has ended by itself.

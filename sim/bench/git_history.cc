@@ -9,17 +9,13 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "model/status_macros.h"
+#include "sim/bench/last_line.h"
 #include "sim/bench/program_run.h"
 
 namespace drasim::bench {
 namespace {
 
 constexpr double kGitSeconds = 600;
-
-std::string LastLine(absl::string_view text) {
-  const std::vector<absl::string_view> lines = absl::StrSplit(text, '\n', absl::SkipEmpty());
-  return lines.empty() ? std::string() : std::string(lines.back());
-}
 
 }  // namespace
 

@@ -179,7 +179,6 @@ std::optional<Placer::Failure> Placer::PlaceByKube(const PodContext& pod) {
     if (no_profile_ != kFits) why.rejected.emplace_back(no_profile_, why.nodes);
     return Failure{pod.pod, PodId(), summaries_->Intern(why), false, false};
   }
-  cycle_->CountDecision();
   Profile& profile = profiles_->at(*index);
   kube_attempt_ = kube_[*index]->Schedule(&profile, pod, wants_message_, /*detail=*/nullptr);
   extender_waits_ += kube_attempt_.extender_waits;

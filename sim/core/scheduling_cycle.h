@@ -104,8 +104,6 @@ class SchedulingCycle {
 
   const WorkCounters& work() const { return work_; }
   void CountRemembered() { ++work_.attempts_remembered; }
-  // A decision of another search (KubeCycle).
-  void CountDecision() { ++work_.decisions; }
   void Save(StateWriter& out) const;
   absl::Status Load(StateReader& in);
 

@@ -478,6 +478,15 @@ void PerfCluster::TellOfBoundPods() {
   if (newly_bound_.empty()) newly_bound_.swap(bound);  // for its memory
 }
 
+WorkSteps PerfCluster::work() const {
+  WorkSteps steps;
+  steps.search = counters_->work();
+  steps.search += cycle_->work();
+  steps.queue_operations = dispatcher_->queue_operations();
+  AddProfileCalls(*all_profiles_, &steps);
+  return steps;
+}
+
 void PerfCluster::Finish() { run_->Emit(RecordKind::kRunEnded, PodId(), NodeId(), DeviceSet(), 0); }
 
 }  // namespace drasim::perf

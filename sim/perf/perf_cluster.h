@@ -52,6 +52,7 @@
 #include "sim/core/scheduling_loop.h"
 #include "sim/record/fingerprint.h"
 #include "sim/record/start_report.h"
+#include "sim/run/work_steps.h"
 #include "sim/scenario/run_spec.h"
 
 namespace drasim::perf {
@@ -129,7 +130,7 @@ class PerfCluster {
   const StartReport& starts() const { return *starts_; }
   uint64_t fingerprint() const { return fingerprint_->value(); }
   uint64_t records() const { return run_->records(); }
-  const WorkCounters& work() const { return counters_->work(); }
+  WorkSteps work() const;
   size_t pods_bound() const { return bound_; }
 
  private:

@@ -297,7 +297,7 @@ absl::StatusOr<std::vector<PerfReport>> RunPerfSuite(const PerfSuite& suite,
     if (report.verdict == PerfVerdict::kFailed) folder.missing.push_back({report.id, report.why});
     if (report.verdict != PerfVerdict::kRuns) continue;
     folder.lines.push_back(report.line);
-    folder.costs.push_back({report.id, report.cpu_seconds, report.peak_rss_kib});
+    folder.costs.push_back({report.id, report.cpu_seconds, report.peak_rss_kib, std::nullopt});
   }
   RETURN_IF_ERROR(bench::WriteBenchFolder(std::move(folder), dir));
   RETURN_IF_ERROR(WriteFileAtomically(absl::StrCat(dir, "/", kPerfFile), PerfTable(reports).Csv()));

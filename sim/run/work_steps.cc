@@ -7,7 +7,6 @@
 #include "policies/framework/profile.h"
 #include "sim/core/dispatcher.h"
 #include "sim/core/engine.h"
-#include "sim/core/profiles.h"
 #include "sim/dra/control_plane.h"
 
 namespace drasim {
@@ -31,27 +30,31 @@ void WriteCalls(absl::string_view key, const PluginCalls& calls, JsonWriter& j) 
 
 }  // namespace
 
+void AddProfileCalls(const Profiles& profiles, WorkSteps* steps) {
+  // Profiles may share what they run.
+  std::set<const void*> counted;
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    const Profile& profile = profiles.at(i);
+    for (const Profile::FilterEntry& entry : profile.filters()) {
+      if (!counted.insert(static_cast<const FilterPlugin*>(entry.plugin)).second) continue;
+      steps->filter_calls[std::string(entry.plugin->name())] += entry.plugin->filter_calls();
+    }
+    for (const Profile::ScoreEntry& entry : profile.scores()) {
+      if (!counted.insert(static_cast<const ScorePlugin*>(entry.plugin)).second) continue;
+      steps->score_calls[std::string(entry.plugin->name())] += entry.plugin->score_calls();
+    }
+    if (counted.insert(&profile.allocator()).second) {
+      steps->allocator_calls += profile.allocator().calls();
+    }
+  }
+}
+
 WorkSteps WorkStepsOf(const Simulation& sim) {
   WorkSteps steps;
   steps.search = sim.work();
   steps.events = sim.engine().events();
   steps.queue_operations = sim.engine().dispatcher().queue_operations();
-  // Profiles may share what they run.
-  std::set<const void*> counted;
-  for (size_t i = 0; i < sim.profiles().size(); ++i) {
-    const Profile& profile = sim.profiles().at(i);
-    for (const Profile::FilterEntry& entry : profile.filters()) {
-      if (!counted.insert(static_cast<const FilterPlugin*>(entry.plugin)).second) continue;
-      steps.filter_calls[std::string(entry.plugin->name())] += entry.plugin->filter_calls();
-    }
-    for (const Profile::ScoreEntry& entry : profile.scores()) {
-      if (!counted.insert(static_cast<const ScorePlugin*>(entry.plugin)).second) continue;
-      steps.score_calls[std::string(entry.plugin->name())] += entry.plugin->score_calls();
-    }
-    if (counted.insert(&profile.allocator()).second) {
-      steps.allocator_calls += profile.allocator().calls();
-    }
-  }
+  AddProfileCalls(sim.profiles(), &steps);
   if (sim.control_plane() != nullptr) CountApi(*sim.control_plane(), &steps);
   return steps;
 }

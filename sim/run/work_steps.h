@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/text/json_writer.h"
+#include "sim/core/profiles.h"
 #include "sim/core/work_counters.h"
 #include "sim/run/simulation.h"
 
@@ -25,6 +26,9 @@ struct WorkSteps {
   PluginCalls filter_calls;
   PluginCalls score_calls;
 };
+
+// Adds the calls of the profiles' plugins and allocators so far. O(plugins).
+void AddProfileCalls(const Profiles& profiles, WorkSteps* steps);
 
 // So far, of this process: all but the events begin at 0 in a resumed run. O(plugins).
 WorkSteps WorkStepsOf(const Simulation& sim);
