@@ -70,8 +70,8 @@ bench:
 	@.ci/setup build
 	@[ -e $(BUILD)/build.ninja ] || cmake --preset release -DDRASIM_BUILD_TESTS=OFF -DDRASIM_BUILD_BENCH=OFF >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target drasim
-	@$(DRASIM) bench run bench/suite/core.yaml --tier smoke --out $(BUILD)/bench --jobs $(JOBS) --quiet
-	@$(DRASIM) bench compare bench/baseline/core.csv $(BUILD)/bench
+	@$(DRASIM) bench run bench/suite/core.yaml --tier smoke --out $(BUILD)/bench_results --jobs $(JOBS) --quiet
+	@$(DRASIM) bench compare bench/baseline/core.csv $(BUILD)/bench_results
 
 # Debian's Python, which has the packages; another one may come first in PATH.
 notebooks:
