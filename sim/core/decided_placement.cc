@@ -36,19 +36,22 @@ std::optional<std::string> DecidedPlacement::Assume(PodId pod_id, SimTime now,
   if (std::optional<std::string> why = WhyNot(pod, node); why.has_value()) {
     return absl::StrCat("node '", name, "': ", *why);
   }
-  absl::StatusOr<Devices> chosen = Devices();
+  DeviceSet devices;
+  DeviceGrants grants;
+  absl::Status chosen;
   if (pod.shape->request.gpu_count > 0) {
-    chosen = ChooseGpus(pod, node, decision.devices, chooser);
+    const absl::StatusOr<DeviceSet> gpus = ChooseGpus(pod, node, decision.devices, chooser);
+    chosen = gpus.status();
+    if (gpus.ok()) devices = *gpus;
   } else if (!pod.shape->request.mig.empty()) {
-    chosen = ChooseInstances(pod, node, decision, chooser);
+    chosen = ChooseInstances(pod, node, decision, chooser, &grants);
+    devices = DevicesOf(grants);
   }
-  if (!chosen.ok()) {
-    return absl::StrCat("node '", name, "': ", chosen.status().message());
-  }
-  if (!cluster_->CanPlace(pod.shape_id, node, chosen->devices, chosen->grants)) {
+  if (!chosen.ok()) return absl::StrCat("node '", name, "': ", chosen.message());
+  if (!cluster_->CanPlace(pod.shape_id, node, devices, grants)) {
     return absl::StrCat("node '", name, "' has no room for it");
   }
-  cluster_->Assume(pod_id, node, chosen->devices, chosen->grants);
+  cluster_->Assume(pod_id, node, devices, grants);
   return std::nullopt;
 }
 
@@ -63,16 +66,15 @@ std::optional<std::string> DecidedPlacement::WhyNot(const PodContext& pod, NodeI
   return std::nullopt;
 }
 
-absl::StatusOr<DecidedPlacement::Devices> DecidedPlacement::ChooseGpus(
-    const PodContext& pod, NodeId node, DeviceSet wanted, DeviceAllocator* chooser) const {
+absl::StatusOr<DeviceSet> DecidedPlacement::ChooseGpus(const PodContext& pod, NodeId node,
+                                                       DeviceSet wanted,
+                                                       DeviceAllocator* chooser) const {
   const ResourceRequest& request = pod.shape->request;
-  Devices chosen;
   if (wanted.empty()) {
     DeviceProposals proposals;
     chooser->Propose(request, *cluster_, node, &proposals);
     if (proposals.empty()) return absl::FailedPreconditionError("too few free GPUs");
-    chosen.devices = proposals.front().devices;
-    return chosen;
+    return proposals.front().devices;
   }
   if (wanted.size() != request.gpu_count) {
     return absl::FailedPreconditionError(
@@ -95,31 +97,29 @@ absl::StatusOr<DecidedPlacement::Devices> DecidedPlacement::ChooseGpus(
                                                         request.gpu_milli));
     }
   }
-  chosen.devices = wanted;
-  return chosen;
+  return wanted;
 }
 
-absl::StatusOr<DecidedPlacement::Devices> DecidedPlacement::ChooseInstances(
-    const PodContext& pod, NodeId node, const PodDecision& decision,
-    DeviceAllocator* chooser) const {
-  Devices chosen;
+absl::Status DecidedPlacement::ChooseInstances(const PodContext& pod, NodeId node,
+                                               const PodDecision& decision,
+                                               DeviceAllocator* chooser,
+                                               DeviceGrants* grants) const {
   if (!decision.instances.empty()) {
-    ASSIGN_OR_RETURN(chosen.grants, GrantsOf(pod, node, decision.instances));
+    ASSIGN_OR_RETURN(*grants, GrantsOf(pod, node, decision.instances));
   } else if (decision.devices.empty()) {
-    chosen.grants = chooser->ProposeMig(pod, *cluster_, node);
+    *grants = chooser->ProposeMig(pod, *cluster_, node);
   } else {
     VisitMigModels(*cluster_, node, pod.shape_id, [&](uint8_t model, DeviceSet gpus) {
-      chosen.grants = FirstFittingInstances(*cluster_->models().mig(ModelId(uint32_t{model})),
-                                            cluster_->device_mig(node), gpus & decision.devices,
-                                            cluster_->mig_profiles(pod.shape_id, model));
-      return !chosen.grants.empty();
+      *grants = FirstFittingInstances(*cluster_->models().mig(ModelId(uint32_t{model})),
+                                      cluster_->device_mig(node), gpus & decision.devices,
+                                      cluster_->mig_profiles(pod.shape_id, model));
+      return !grants->empty();
     });
   }
-  if (chosen.grants.empty()) {
+  if (grants->empty()) {
     return absl::FailedPreconditionError("its MIG instances do not fit on these GPUs");
   }
-  chosen.devices = DevicesOf(chosen.grants);
-  return chosen;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<DeviceGrants> DecidedPlacement::GrantsOf(

@@ -39,17 +39,11 @@ class DecidedPlacement {
                                     DeviceAllocator* chooser);
 
  private:
-  struct Devices {
-    DeviceSet devices;
-    DeviceGrants grants;
-  };
-
   std::optional<std::string> WhyNot(const PodContext& pod, NodeId node) const;
-  absl::StatusOr<Devices> ChooseGpus(const PodContext& pod, NodeId node, DeviceSet wanted,
-                                     DeviceAllocator* chooser) const;
-  absl::StatusOr<Devices> ChooseInstances(const PodContext& pod, NodeId node,
-                                          const PodDecision& decision,
-                                          DeviceAllocator* chooser) const;
+  absl::StatusOr<DeviceSet> ChooseGpus(const PodContext& pod, NodeId node, DeviceSet wanted,
+                                       DeviceAllocator* chooser) const;
+  absl::Status ChooseInstances(const PodContext& pod, NodeId node, const PodDecision& decision,
+                               DeviceAllocator* chooser, DeviceGrants* grants) const;
   absl::StatusOr<DeviceGrants> GrantsOf(const PodContext& pod, NodeId node,
                                         const std::vector<DecidedInstance>& instances) const;
 

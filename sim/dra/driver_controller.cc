@@ -577,7 +577,7 @@ DriverController::Move DriverController::ProbeNodes(Sync& sync) {
   if (sync.stage == Stage::kNodeObjectRead) {
     const ApiReply reply = TakeReply(sync);
     const NodeId node = sync.nodes[sync.next++];
-    allocator_calls_ += reply.ok() ? 1 : 0;
+    if (reply.ok()) ++allocator_calls_;
     // Nodes come in ascending order.
     if (!reply.ok() || !driver_->Propose(ToAllocate(sync.claims), node)) {
       for (Pending& pending : sync.claims) pending.unsuitable.push_back(node);
