@@ -77,7 +77,7 @@ std::vector<int64_t> BoundLp::SolveDual() const {
   std::vector<int64_t> scaled;
   for (size_t i = 0; i < limits_.size(); ++i) {
     const double price = std::isfinite(prices[i]) ? std::clamp(-prices[i], 0.0, kMostDual) : 0;
-    scaled.push_back(static_cast<int64_t>(std::ldexp(price, kDualBits) + 0.5));
+    scaled.push_back(std::llround(std::ldexp(price, kDualBits)));
   }
   return scaled;
 }
