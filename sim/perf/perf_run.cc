@@ -358,11 +358,11 @@ class Runner {
     }
     const auto slots = static_cast<size_t>(action.recreates ? action.number : 0);
     churn->slots.assign(action.templates.size(), std::vector<Undo>(slots));
-    PlanChurn(std::move(churn));
+    PlanChurn(churn);
     return absl::OkStatus();
   }
 
-  void PlanChurn(std::shared_ptr<Churn> churn) {
+  void PlanChurn(const std::shared_ptr<Churn>& churn) {
     const SimTime at = cluster_->now() + churn->action->interval;
     agenda_.Add(at, [this, churn] { return ChurnOnce(churn); });
   }
