@@ -13,6 +13,7 @@
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
 #include "sim/bench/bench_history.h"
+#include "sim/bench/history_page.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/data_table.h"
 #include "traces/byte_source.h"

@@ -112,7 +112,7 @@ bool AnyOf(absl::Span<const CellMetric> family, const std::vector<CellMetric>& m
   });
 }
 
-// What --baseline and --fail-if say.
+// The verdicts of --fail-if on the comparison with --baseline.
 struct GateResult {
   std::string file;
   std::string version;  // that wrote the baseline

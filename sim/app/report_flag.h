@@ -15,8 +15,8 @@ namespace drasim {
 // --report FORMAT[=FILE], which may be repeated.
 FlagSpec ReportFlag();
 
-// What the command line asks for. Call it before the work, so that mistakes are found first. Errors
-// of ParseReports. `parts`: what the command's results hold.
+// Reads the reports that --report requests. Call it before the work, so that mistakes are found
+// first. Errors of ParseReports. `parts`: the parts that the command's results hold.
 absl::StatusOr<std::vector<ReportRequest>> ReportsOf(const ParsedFlags& flags,
                                                      absl::string_view command,
                                                      absl::Span<const ResultPart> parts);

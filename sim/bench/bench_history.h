@@ -1,9 +1,8 @@
 // Results of a suite over many commits: a file with a line of JSON (drasim.bench-history/v1) for
-// each run, and a page that shows it.
+// each run. history_page.h draws it.
 //
 //   RETURN_IF_ERROR(AppendHistory("history.jsonl", HistoryRunOf(results, "4f2a9c1")));
 //   ASSIGN_OR_RETURN(const std::vector<HistoryRun> runs, ParseHistory(text, "history.jsonl"));
-//   const std::string html = HistoryPage(runs, "https://example.org/commit/{commit}");
 #ifndef DRASIM_SIM_BENCH_BENCH_HISTORY_H_
 #define DRASIM_SIM_BENCH_BENCH_HISTORY_H_
 
@@ -41,11 +40,6 @@ absl::Status AppendHistory(const std::string& path, const HistoryRun& run);
 // InvalidArgument ("FILE:LINE: ...") for lines that are no such JSON, such as a torn one.
 absl::StatusOr<std::vector<HistoryRun>> ParseHistory(absl::string_view text,
                                                      absl::string_view file);
-
-// One HTML page, which refers to nothing outside but commits: for each group that changed a trend
-// line per figure and a list of its steps, then the groups that never changed. `commit_url` has
-// {commit} in the place of the hash; empty: no links. Equal histories give equal bytes.
-std::string HistoryPage(const std::vector<HistoryRun>& runs, const std::string& commit_url);
 
 }  // namespace drasim::bench
 

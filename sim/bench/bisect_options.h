@@ -1,4 +1,4 @@
-// What a bisection is asked for, and the parts of its answer.
+// BisectOptions: the request of a bisection; and the parts of its answer.
 #ifndef DRASIM_SIM_BENCH_BISECT_OPTIONS_H_
 #define DRASIM_SIM_BENCH_BISECT_OPTIONS_H_
 

@@ -82,7 +82,7 @@ class EmptyNodes {
   std::vector<const FilterPlugin*> filters_;
 };
 
-// What the MIG instances of a shape are on a node, and count there.
+// Adds to `place` the MIG profiles of the shape's instances on the node, and their amounts.
 void AddInstances(const ClusterState& cluster, NodeId node, ShapeId shape,
                   BoundPodKind::Place* place) {
   if (!cluster.any_mig() || cluster.shapes().row(shape).request.mig.empty()) return;

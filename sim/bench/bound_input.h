@@ -14,8 +14,8 @@ namespace drasim::bench {
 // best allocation), in which nodes hand out devices, or whose kube-scheduler may ignore resources.
 absl::Status CheckBoundable(const RunSpec& spec);
 
-// What there is to place, and where each kind of pod may go. All pods count, whether or not the
-// run's own policy placed them. REQUIRES: CheckBoundable is OK and the run has ended.
+// The pods of the run by kind, and the nodes that each kind may use. All pods count, whether or not
+// the run's own policy placed them. REQUIRES: CheckBoundable is OK and the run has ended.
 // O(pods + nodes * shapes).
 absl::StatusOr<BoundInput> BoundInputOf(const Simulation& sim);
 

@@ -1,4 +1,4 @@
-// How this program was built.
+// The compiler and the flags that built this program.
 #ifndef DRASIM_SIM_BENCH_BUILD_FLAGS_H_
 #define DRASIM_SIM_BENCH_BUILD_FLAGS_H_
 
@@ -8,7 +8,7 @@ namespace drasim::bench {
 
 // Name and version: "GNU 12.2.0".
 absl::string_view BuildCompiler();
-// Of C++, as CMake passed them.
+// The flags for C++, as CMake passed them.
 absl::string_view BuildFlags();
 
 }  // namespace drasim::bench

@@ -35,7 +35,7 @@ constexpr char kRequestFile[] = "card.yaml";
 constexpr char kBoundsFile[] = "bounds.csv";
 constexpr char kSuiteFolder[] = "suite";
 constexpr size_t kMaxBundleFileBytes = size_t{256} << 20;
-// What a repetition has to reproduce; costs differ from run to run.
+// Files that a repetition must reproduce. Others hold costs, which differ from run to run.
 constexpr const char* kReproduced[] = {"cells.csv", "missing.csv", kBoundsFile, kRequestFile,
                                        "card.txt",  "card.csv",    "card.json"};
 
@@ -110,7 +110,7 @@ absl::StatusOr<std::string> CopySuite(const Suite& suite, const std::string& dir
   return file;
 }
 
-// What a sample has to place, and the GPU milli of its cluster.
+// A sample's input to the bound, and the GPU milli of its cluster.
 struct BoundSample {
   BoundInput input;
   int64_t capacity_milli = 0;

@@ -19,10 +19,10 @@ inline constexpr size_t kRankDraws = 99'999;
 struct RankSummary {
   size_t scenarios = 0;
   std::vector<double> mean_ranks;  // by policy, from 1 (best); ties share the mean of their ranks
-  // Of the hypothesis that every order of the policies is as likely in every scenario: the share of
-  // random orders whose Friedman statistic is at least as large. Drawn from a pinned stream rather
-  // than read off a chi-square distribution, which few scenarios do not follow. 1 with fewer than
-  // two scenarios or policies.
+  // The p-value of the hypothesis that every order of the policies is equally likely in every
+  // scenario: the share of random orders whose Friedman statistic is at least as large. Drawn from
+  // a pinned stream rather than read off a chi-square distribution, which few scenarios do not
+  // follow. 1 with fewer than two scenarios or policies.
   double p = 1;
   // Mean ranks that differ by more are significantly different at 5 %, whichever pair is looked at.
   // 0: none, because there are too few or too many policies, or no scenario.

@@ -125,7 +125,7 @@ double Seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-// Of a child that has ended by itself.
+// The answer of a child that has ended by itself.
 absl::StatusOr<std::string> AnswerOf(const Child& child, int exit_code, bool is_program) {
   if (is_program) {
     if (exit_code == 0) return child.text;

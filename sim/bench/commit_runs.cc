@@ -49,7 +49,7 @@ void Flatten(const YamlNode& node, const std::string& path,
   }
 }
 
-// What says how a run was made, or how long it took, is no figure of it.
+// Excludes the settings of a run and its wall time, which are no results.
 bool IsFigure(absl::string_view name) {
   return !absl::StartsWith(name, "scenario.") && !absl::StartsWith(name, "wall_") &&
          name != "schema" && name != "compiler" && name != "drasim_version";

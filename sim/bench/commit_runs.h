@@ -24,8 +24,8 @@ inline constexpr absl::string_view kFingerprintFigure = "fingerprint";
 // The figures of one commit: by cell, then by name, as written.
 using CommitFigures = std::map<std::string, std::map<std::string, std::string>>;
 
-// What differs, in the order of cells, then of names; the fingerprint comes first. Figures that
-// only one side has do not count, since versions may add some.
+// The figures that differ, in the order of cells, then of names; the fingerprint comes first.
+// Figures that only one side has do not count, since versions may add some.
 std::vector<FigureStep> Differences(const CommitFigures& before, const CommitFigures& after,
                                     const std::vector<std::string>& wanted);
 

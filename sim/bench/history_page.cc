@@ -1,4 +1,4 @@
-// HistoryPage of bench_history.h.
+#include "sim/bench/history_page.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "model/number_text.h"
-#include "sim/bench/bench_history.h"
 #include "sim/outputs/xml_text.h"
 
 namespace drasim::bench {

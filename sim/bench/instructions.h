@@ -24,18 +24,19 @@
 
 namespace drasim::bench {
 
-// What counts depend on beside the program. Counts of different setups do not compare.
+// CostSetup: the environment that counts depend on, beside the program. Counts of different setups
+// do not compare.
 struct CostSetup {
   std::string method;  // kCachegrind or kPerf
   std::string tool;    // its version
-  // Of this program: how it was built, and the shared libraries that it has loaded, each with the
-  // first digits of its SHA-256.
+  // The build of this program, and the shared libraries that it has loaded, each with the first
+  // digits of its SHA-256.
   std::string compiler;
   std::string flags;
   std::vector<std::string> libraries;
 
   bool operator==(const CostSetup&) const = default;
-  // What differs from the other, for people: "tool valgrind-3.19.0 and valgrind-3.22.0".
+  // The differences from the other, for people: "tool valgrind-3.19.0 and valgrind-3.22.0".
   std::string DifferenceTo(const CostSetup& other) const;
 };
 inline constexpr char kCachegrind[] = "cachegrind";

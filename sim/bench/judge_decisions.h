@@ -24,7 +24,8 @@ struct DecisionFileOptions {
   // The moment of kubectl's times that is time zero of the run, in nanoseconds since 1970; nothing:
   // the creation of the oldest pod.
   std::optional<int64_t> zero_ns;
-  // Of the scenario: a ledger tells when pods leave, not when their eviction was decided.
+  // The scenario's grace period: a ledger tells when pods leave, not when their eviction was
+  // decided.
   SimDuration grace_period;
 };
 

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr char kPlanHeader[] = "cell,inputs";
 constexpr size_t kMaxNoteBytes = 1u << 20;
-// Of the missing shards, so many are named.
+// Most missing shards that an error names.
 constexpr size_t kNamedShards = 10;
 
 std::string FileIn(const std::string& dir, const char* name) {

@@ -1,4 +1,4 @@
-// What tells a shard's folder of results from another: shard.yaml says which shard it is, plan.csv
+// The files that identify a shard's folder of results: shard.yaml says which shard it is, plan.csv
 // lists the cells of all shards with their inputs.
 //
 //   RETURN_IF_ERROR(WriteShard(dir, {"sweep", *ParseShard("2/8", "--shard"), program}, plan));

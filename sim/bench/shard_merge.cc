@@ -145,7 +145,7 @@ absl::StatusOr<std::string> SweepCellOf(const CsvRow&, const CsvRow& row) { retu
 // Lists of finished cells end with this.
 constexpr absl::string_view kPartialEnding = ".partial.csv";
 
-// What the shards have finished, by file, for a later run that goes on.
+// The finished cells of all shards, by file, with which a later run resumes.
 std::map<std::string, std::string> JoinedPartials(const std::vector<ShardFolder>& shards) {
   std::map<std::string, std::string> files;
   for (const ShardFolder& shard : shards) {

@@ -29,7 +29,8 @@ absl::StatusOr<BenchResults> ResultsOf(const std::string& binary, const Suite& s
                                        const BenchRunOptions& options, const std::string& dir) {
   std::error_code error;
   fs::create_directories(dir, error);
-  // Those of an earlier comparison; bench.partial.csv stays, so that only new cells run.
+  // Removes the cells of an earlier comparison; bench.partial.csv stays, so that only new cells
+  // run.
   fs::remove(fs::path(dir) / "cells.csv", error);
   std::vector<std::string> arguments = {
       binary,    "bench",   "run",       suite.file,

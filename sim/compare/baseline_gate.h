@@ -29,7 +29,7 @@ struct BaselineChange {
   bool complete() const { return difference.incomplete == 0; }
 };
 
-// What a rule says about a row. A rule is broken, too, if only one side has the figure.
+// The verdict of a rule on a row. A rule also fails if only one side has the figure.
 struct RuleVerdict {
   FailRule rule;
   BaselineChange change;

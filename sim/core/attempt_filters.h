@@ -29,7 +29,7 @@ class AttemptFilters {
   // Whether pods are nominated to the node that take their room before this pod: other ones, of at
   // least its priority.
   bool HasNominees(NodeId node) const;
-  // What Judge returns where a filter cannot be asked (Profile::unprepared_filters).
+  // Result of Judge where a filter cannot be asked (Profile::unprepared_filters).
   static constexpr ReasonIndex kFailed = std::numeric_limits<ReasonIndex>::max();
 
   // The reason of the first filter that rejects the node, with nominees and without them; kFits if

@@ -485,7 +485,7 @@ bool KubeCycle::GoesByBlocks(const Attempt& a) const {
          a.to_find > 1 && nominator_->empty() && extenders_.empty();
 }
 
-// Those of the nodes that `filters` of Reach::kCluster accept, too.
+// Narrows `fits` to the nodes that `filters` of Reach::kCluster accept.
 uint64_t KubeCycle::JudgeBlock(const Attempt& a, size_t block, uint64_t fits,
                                uint64_t filters) const {
   std::array<ReasonIndex, kBlock> verdicts;
@@ -842,7 +842,7 @@ bool KubeCycle::PickByBlocks(Attempt* a) const {
     }
   }
   if (!a->asked.empty()) cache.AskScores(*a->pod, a->asked, &column);
-  // What is the same for all nodes decides nothing.
+  // A score that is the same for all nodes decides nothing.
   uint64_t left =
       ~a->skipped_scores & ((normalised & column.mixed_scores) | ~cache.remembered_scores());
   const std::vector<Profile::ScoreEntry>& entries = a->profile->scores();
@@ -855,7 +855,7 @@ bool KubeCycle::PickByBlocks(Attempt* a) const {
     if (remembered || !entries[p].plugin->ScoresAlike(*a->pod, *cluster_)) return false;
   }
   VerdictCache::Column::Best best;
-  // Of the `members` among a part, all of which get `added` beside their sums. `of_block` is the
+  // Considers the `members` of a part, whose totals are their sums plus `added`. `of_block` is the
   // best node of the block: none is better, and most parts contain it.
   const auto consider = [&](const Attempt::BlockPart& part, uint64_t members, int64_t added,
                             VerdictCache::Column::Best of_block) {

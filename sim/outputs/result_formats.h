@@ -18,7 +18,7 @@
 
 namespace drasim {
 
-// What a format shows, and a command therefore must have.
+// Parts of a result; a format requires some of them of a command.
 enum class ResultPart : uint8_t { kText, kChecks, kFigures, kTimes };
 
 struct ResultFormat {

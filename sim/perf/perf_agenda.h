@@ -1,4 +1,4 @@
-// What operations in the background do at later times of a run: deletions at a rate, churn.
+// PerfAgenda: later actions of background operations, such as deletions at a rate and churn.
 #ifndef DRASIM_SIM_PERF_PERF_AGENDA_H_
 #define DRASIM_SIM_PERF_PERF_AGENDA_H_
 

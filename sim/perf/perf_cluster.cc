@@ -27,7 +27,8 @@ std::string KeyOf(absl::string_view ns, absl::string_view name) {
 
 }  // namespace
 
-// What dispatchers may do to pods: as in a run of a scenario, but a victim is deleted for good.
+// The control that dispatchers have over pods: as in a run of a scenario, but a victim is deleted
+// for good.
 class PerfCluster::Control : public JobControl {
  public:
   Control(PerfCluster* cluster, JobLifecycle* jobs) : cluster_(cluster), jobs_(jobs) {}

@@ -64,7 +64,7 @@ struct SchedulerGates {
 
 class PerfCluster {
  public:
-  // Of the specification only scheduler, seed and latencies count. InvalidArgument where
+  // Uses only scheduler, seed and latencies of the specification. InvalidArgument where
   // kube-scheduler would refuse the configuration, or with several schedulers or extenders.
   static absl::StatusOr<std::unique_ptr<PerfCluster>> Make(const RunSpec& spec,
                                                            const SchedulerGates& gates);
@@ -110,9 +110,9 @@ class PerfCluster {
   // Begins to wait until the pods are bound (or, with `attempted`, tried) or gone; a wait in
   // progress ends. O(pods).
   void WaitFor(const std::vector<JobId>& pods, bool attempted);
-  // How many are not so yet. O(1).
+  // The number of pods that are still waited for. O(1).
   size_t open() const { return open_; }
-  // Those, in the order given. O(pods).
+  // The pods that are still waited for, in the order given. O(pods).
   std::vector<JobId> OpenPods() const;
 
   // --- time ---

@@ -13,7 +13,7 @@
 namespace drasim::perf {
 namespace {
 
-// What a value of a gate means for a simulated scheduler.
+// The effect of a gate on a simulated scheduler.
 enum class GateEffect : uint8_t {
   kNone,    // about calls, or of parts that no object of the data uses
   kServed,  // it has its effect

@@ -1,4 +1,4 @@
-// What drasim lacks for a workload: it is named, and the workload is not run without it.
+// Refusals: names the features that drasim lacks for a workload, which is then not run.
 #ifndef DRASIM_SIM_PERF_PERF_REFUSALS_H_
 #define DRASIM_SIM_PERF_PERF_REFUSALS_H_
 

@@ -24,8 +24,8 @@
 namespace drasim::perf {
 namespace {
 
-// How long nothing may happen to the pods that a step waits for: three times the longest wait of an
-// unschedulable pod before an attempt without cause (sim/core/standstill.h).
+// Longest time without an event for the pods that a step waits for: three times the longest wait of
+// an unschedulable pod before an attempt without cause (sim/core/standstill.h).
 constexpr SimDuration kStandstill = SimDuration::Seconds(900);
 constexpr size_t kMaxReasons = 5;
 constexpr size_t kMaxShapesAsked = 1000;
@@ -116,7 +116,7 @@ class Runner {
   absl::StatusOr<bool> Step(SimTime limit) {
     const std::optional<SimTime> planned = agenda_.NextTime();
     const std::optional<SimTime> due = cluster_->NextEvent();
-    // What is done to objects comes ahead of attempts of the same instant.
+    // Changes of objects precede attempts of the same instant.
     const bool ours = planned.has_value() && (!due.has_value() || *planned <= *due);
     const std::optional<SimTime> next = ours ? planned : due;
     if (!next.has_value() || *next > limit) return false;

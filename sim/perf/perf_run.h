@@ -30,7 +30,7 @@ namespace drasim::perf {
 struct PerfOutcome {
   // Why a step could not be finished: which pods wait, and for what. Empty: all steps are done.
   std::string stopped;
-  // Of the pods that were bound while metrics were collected.
+  // Pods that were bound while metrics were collected, and the time it took.
   int64_t measured_pods = 0;
   SimDuration measured_time;        // virtual
   double measured_cpu_seconds = 0;  // of this process

@@ -40,7 +40,7 @@ constexpr char kConfigName[] = "performance-config.yaml";
 constexpr char kPerfFile[] = "perf.csv";
 constexpr char kSeparator = '\x1f';
 
-// What a scenario of such a suite is, before settings.
+// The specification of such a suite's scenario, with the settings applied.
 absl::StatusOr<RunSpec> SpecWith(const std::vector<std::string>& settings) {
   GivenScenario given;
   given.file = "scheduler_perf";

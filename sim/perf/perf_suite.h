@@ -68,7 +68,8 @@ absl::StatusOr<PerfSuite> ReadPerfSuite(const PerfSelection& selection);
 
 // Checks and runs one workload in this process. Never fails: the report says why.
 PerfReport RunPerfEntry(const PerfSuite& suite, const PerfEntry& entry);
-// What lacks for it, without running it: kRefused or kFailed, else kRuns without figures.
+// Checks whether the entry can run, without running it: kRefused or kFailed, else kRuns without
+// figures.
 PerfReport CheckPerfEntry(const PerfSuite& suite, const PerfEntry& entry);
 
 struct PerfRunOptions {

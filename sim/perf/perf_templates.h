@@ -42,7 +42,7 @@ class PerfTemplates {
   std::map<std::string, std::unique_ptr<TextTemplate>> templates_;
 };
 
-// What the text of an object says it is.
+// The kind that the text of an object states.
 struct ObjectKind {
   std::string api_version;
   std::string kind;

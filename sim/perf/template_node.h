@@ -23,7 +23,7 @@ struct TemplateInput {
 // `head arg arg ... | head arg ... | ...`
 struct TemplatePipeline;
 
-// What stands where a value is expected.
+// An operand: a token or a pipeline in parentheses.
 struct TemplateOperand {
   TemplateToken token;
   std::shared_ptr<const TemplatePipeline> inner;  // in parentheses; else null

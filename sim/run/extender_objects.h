@@ -13,7 +13,7 @@
 
 namespace drasim {
 
-// What manifests said of a pod or node, as far as drasim reads it, with what the run has made of it
+// RunObjects: the manifests of pods and nodes, as far as drasim reads them, with the run's changes
 // since: the pod's node and priority, the node's amounts and cordon. Pods and nodes without a
 // manifest are made (model/kube/made_objects.h), with whole GPUs of the direct front end as
 // nvidia.com/gpu. A pod without a UID has one that tells its place among the run's pods.

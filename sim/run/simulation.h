@@ -99,7 +99,7 @@ class Simulation {
   const SchedulingCycle& cycle() const { return *cycle_; }
   // The search of a run under kube-scheduler; null: cycle() decides.
   const KubeCycle* kube_cycle() const { return kube_cycle_.get(); }
-  // Of all schedulers.
+  // The work of all schedulers.
   WorkCounters work() const;
   const Engine& engine() const { return *engine_; }
   const MetricsSink& metrics() const { return *metrics_; }

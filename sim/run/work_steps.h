@@ -1,4 +1,5 @@
-// What a run has done, counted: the same numbers in every run of one program on one scenario.
+// WorkSteps: deterministic counts of a run's work, equal in every run of one program on one
+// scenario.
 #ifndef DRASIM_SIM_RUN_WORK_STEPS_H_
 #define DRASIM_SIM_RUN_WORK_STEPS_H_
 

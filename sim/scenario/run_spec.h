@@ -72,7 +72,7 @@ struct RunSpec {
   std::vector<QuotaSpec> quotas;
   MetricWindows windows;
   OutputSpec output;
-  // What another scheduler decided, which the run follows; null: the scenario's scheduler decides.
+  // Decisions of another scheduler, which the run follows; null: the scenario's scheduler decides.
   std::shared_ptr<const DecisionList> decisions;
   // The resolved scenario, for scenario.yaml, the ledger and messages only.
   ScenarioMessage written;

@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "sim/bench/history_page.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim::bench {

@@ -74,7 +74,7 @@ TEST(CoreSuiteTest, HasEveryPolicyAndQueue) {
   EXPECT_EQ(Unseen(all, queues), std::vector<std::string>());
 }
 
-// Of the front ends, too; the placement rules of MIG are policies ("mig-...").
+// Covers the front ends, too; the placement rules of MIG are policies ("mig-...").
 TEST(CoreSuiteTest, HasEveryFrontEndAndMigRule) {
   std::set<std::string> front_ends;
   std::set<std::string> policies;

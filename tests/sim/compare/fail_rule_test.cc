@@ -58,7 +58,7 @@ TEST(FailRuleTest, PercentIsOfTheBaselineWithoutItsSign) {
   EXPECT_FALSE(Rule("goodput > 1%").Holds(200, 1.9));
   EXPECT_TRUE(Rule("goodput < -1%").Holds(-200, -2.1));
   EXPECT_FALSE(Rule("goodput < -1%").Holds(-200, 2.1));
-  // Of nothing, every difference is beyond every bound on its side.
+  // From a base of 0, every difference exceeds every bound on its side.
   EXPECT_TRUE(Rule("goodput > 1000%").Holds(0, 1e-9));
   EXPECT_FALSE(Rule("goodput < -1%").Holds(0, 1e-9));
   EXPECT_FALSE(Rule("goodput > 0%").Holds(0, 0));

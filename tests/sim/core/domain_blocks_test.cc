@@ -65,7 +65,7 @@ class BlocksRig {
     }
   }
 
-  // What the limit says, node by node.
+  // The verdict of the limit, node by node.
   void Check(const DomainBlocks& blocks, absl::Span<const DomainLimit> limits) {
     const absl::Span<const NodeId> nodes = cluster().node_order();
     for (size_t i = 0; i < nodes.size(); ++i) {

@@ -29,7 +29,7 @@ std::string Written(absl::string_view name) {
 
 class ConsumersTest : public ::testing::Test {
  protected:
-  // What the consumer of the format finds; nothing if it is not installed.
+  // The findings of the format's consumer; empty if it is not installed.
   std::string ReadBack(const std::string& name) const {
     dir_.Write("results", Written(name));
     const ProcessResult result =

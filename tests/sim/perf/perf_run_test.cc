@@ -67,7 +67,7 @@ class PerfRunTest : public ::testing::Test {
     return RunPerfEntry(*suite, suite->entries.front());
   }
 
-  // What the report says in one line.
+  // The report in one line.
   static std::string Said(const PerfReport& report) {
     return absl::StrCat(PerfVerdictName(report.verdict), ": ", report.why);
   }

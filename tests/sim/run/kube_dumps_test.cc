@@ -1,6 +1,6 @@
-// What kubectl prints of clusters of 1.29 to 1.34, with the fields that were new in each: nothing
-// that changes scheduling passes in silence. Each dump is run under kube-scheduler; the pods'
-// places, the warnings, and what each of some changes of its fields does to them are known.
+// Dumps of clusters of 1.29 to 1.34, as kubectl prints them, with the fields that were new in each:
+// nothing that changes scheduling passes in silence. Each dump is run under kube-scheduler; the
+// pods' places, the warnings, and the effects of changed fields are pinned.
 #include <algorithm>
 #include <memory>
 #include <set>
