@@ -24,6 +24,7 @@
 #include "sim/bench/card_bundle.h"
 #include "sim/bench/suite.h"
 #include "sim/compare/cell.h"
+#include "sim/compare/parallel.h"
 #include "sim/record/data_table.h"
 #include "sim/record/folder_lock.h"
 #include "sim/run/input_files.h"
