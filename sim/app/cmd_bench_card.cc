@@ -16,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "model/status_macros.h"
+#include "sim/app/bench_flags.h"
 #include "sim/app/commands.h"
 #include "sim/app/exit_codes.h"
 #include "sim/app/format_flag.h"
@@ -112,10 +113,7 @@ absl::Status BenchCardCommand(const ParsedFlags& flags) {
                    }));
   ASSIGN_OR_RETURN(const bench::BundleResult result,
                    bench::MakeBundle(suite, run, CardOptionsOf(flags), dir));
-  for (const bench::CellProblem& problem : result.run.missing) {
-    std::fprintf(stderr, "drasim: missing: %s: %s\n", problem.id.Name().c_str(),
-                 problem.what.c_str());
-  }
+  PrintCellProblems("missing", result.run.missing, flags);
   if (FormatOf(flags) == OutputFormat::kText) {
     const std::string why = absl::StrJoin(result.division.reasons, "; ");
     std::printf("division %s\n", result.division.closed ? "closed" : ("open: " + why).c_str());
@@ -131,8 +129,7 @@ absl::Status BenchVerifyCommand(const ParsedFlags& flags) {
   const absl::StatusOr<std::vector<std::string>> differences =
       bench::VerifyBundle(bundle, scratch->path(), run);
   if (absl::IsNotFound(differences.status())) {
-    std::fprintf(stderr, "drasim: missing: %s\n",
-                 std::string(differences.status().message()).c_str());
+    PrintProblem("missing", differences.status().message(), FormatOf(flags));
     return QuietFailure(kExitMissing);
   }
   RETURN_IF_ERROR(differences.status());

@@ -117,11 +117,11 @@ absl::Status BenchJudgeCommand(const ParsedFlags& flags) {
     RETURN_IF_ERROR(outputs->Complete(wall.count()));
   }
   const bench::Judgement judgement = bench::JudgementOf(**sim);
+  const OutputFormat format = FormatOf(flags);
   for (const std::string& problem : judgement.problems) {
     if (flags.Has("quiet")) break;
-    std::fprintf(stderr, "drasim: impossible: %s\n", problem.c_str());
+    PrintProblem("impossible", problem, format);
   }
-  const OutputFormat format = FormatOf(flags);
   const std::string text = format == OutputFormat::kJson  ? JudgementJson(judgement)
                            : format == OutputFormat::kCsv ? JudgementCsv(judgement)
                                                           : JudgementText(judgement);

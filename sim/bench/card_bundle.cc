@@ -83,6 +83,7 @@ absl::StatusOr<proto::SuiteEntry> CopyEntry(const SuiteEntry& entry, const std::
   copy.set_scenario(file);
   for (const std::string& policy : entry.policies) copy.add_policies(policy);
   for (const std::string& queue : entry.queues) copy.add_queues(queue);
+  copy.set_world(entry.world);
   copy.set_seeds(absl::StrJoin(entry.seeds, ","));
   copy.set_tier(static_cast<proto::Tier>(entry.tier));
   copy.mutable_primary()->set_metric(entry.primary.metric);
