@@ -145,7 +145,7 @@ AllocationSearch::Outcome AllocationSearch::Step(const Position& at) {
     next.group = at.group + 1;
     return Step(next);
   }
-  if (taken_of_claim_[at.claim] + count - at.number > kMaxClaimResults) return Outcome::kTooMany;
+  if (count - at.number > kMaxClaimResults - taken_of_claim_[at.claim]) return Outcome::kTooMany;
   return plan.all ? TakeListed(at, request) : TakeAny(at, request);
 }
 

@@ -9,9 +9,9 @@
 namespace drasim {
 
 struct AllocatorOptions {
-  DraRelease release = DraRelease::k1_37;
+  StructuredRelease release = StructuredRelease::k1_37;
   // Features that the variant does not know are off.
-  DraFeatures features = DefaultDraFeatures(DraRelease::k1_37);
+  DraFeatures features = DefaultDraFeatures(StructuredRelease::k1_37);
   AllocatorVariant variant = AllocatorVariant::kIncubating;
   // Keeps upstream's open bug: devices given with admin access are charged to counters.
   bool strict_upstream = true;
@@ -25,7 +25,8 @@ struct AllocatorOptions {
 // names, and try each set of devices for a request once. The others take slices as they are listed,
 // and try every order of a set.
 inline bool SearchIsSorted(const AllocatorOptions& options) {
-  return options.release >= DraRelease::k1_36 && options.variant != AllocatorVariant::kStable;
+  return options.release >= StructuredRelease::k1_36 &&
+         options.variant != AllocatorVariant::kStable;
 }
 
 }  // namespace drasim

@@ -80,11 +80,11 @@ class NodePools {
   size_t view_count() const { return pools_.size(); }
 
  private:
+  // In the order in which the pools are listed, which is that of the stable variant.
   using SlicesByPool = std::map<uint32_t, std::vector<uint32_t>>;
 
   void Build(const proto::kube::Node& node, NodeView* view);
-  absl::Status GatherSlices(const proto::kube::Node& node, SlicesByPool* by_pool,
-                            std::vector<uint32_t>* order) const;
+  absl::Status GatherSlices(const proto::kube::Node& node, SlicesByPool* by_pool) const;
   absl::StatusOr<bool> IsRelevant(const CatalogSlice& slice, const proto::kube::Node& node) const;
   bool IsIgnored(const CatalogSlice& slice) const;
   // Null: the pool is obsolete.
