@@ -11,7 +11,7 @@
 namespace drasim {
 namespace {
 
-using Kind = DeviceValue::Kind;
+using ValueKind = DeviceValue::Kind;
 
 // The index that the next element of a container gets, as the bits of a value.
 template <typename Container>
@@ -37,18 +37,18 @@ TextId DeviceTexts::Find(absl::string_view text) const {
   return found == ids_.end() ? TextId() : found->second;
 }
 
-Kind DeviceColumns::ElementKind(Kind list) {
+ValueKind DeviceColumns::ElementKind(ValueKind list) {
   switch (list) {
-    case Kind::kBools:
-      return Kind::kBool;
-    case Kind::kInts:
-      return Kind::kInt;
-    case Kind::kStrings:
-      return Kind::kString;
-    case Kind::kVersions:
-      return Kind::kVersion;
+    case ValueKind::kBools:
+      return ValueKind::kBool;
+    case ValueKind::kInts:
+      return ValueKind::kInt;
+    case ValueKind::kStrings:
+      return ValueKind::kString;
+    case ValueKind::kVersions:
+      return ValueKind::kVersion;
     default:
-      return Kind::kNone;
+      return ValueKind::kNone;
   }
 }
 
@@ -127,25 +127,25 @@ DeviceValue DeviceColumns::ValueOf(const AttributeFacts& facts, std::string* pro
       *problem = "unsupported attribute value";
       return DeviceValue();
     case AttributeFacts::Kind::kBool:
-      return {Kind::kBool, facts.number != 0 ? 1 : 0};
+      return {ValueKind::kBool, facts.number != 0 ? 1 : 0};
     case AttributeFacts::Kind::kInt:
-      return {Kind::kInt, facts.number};
+      return {ValueKind::kInt, facts.number};
     case AttributeFacts::Kind::kString:
-      return {Kind::kString, BitsOf(texts_.Intern(facts.text))};
+      return {ValueKind::kString, BitsOf(texts_.Intern(facts.text))};
     case AttributeFacts::Kind::kVersion:
-      return {Kind::kVersion, InternVersion(facts.text, problem)};
+      return {ValueKind::kVersion, InternVersion(facts.text, problem)};
     case AttributeFacts::Kind::kBools:
       for (const int64_t number : facts.numbers) items.push_back(number != 0 ? 1 : 0);
-      return {Kind::kBools, InternList(std::move(items))};
+      return {ValueKind::kBools, InternList(std::move(items))};
     case AttributeFacts::Kind::kInts:
-      return {Kind::kInts, InternList(facts.numbers)};
+      return {ValueKind::kInts, InternList(facts.numbers)};
     case AttributeFacts::Kind::kStrings:
       for (const absl::string_view text : facts.texts) items.push_back(BitsOf(texts_.Intern(text)));
-      return {Kind::kStrings, InternList(std::move(items))};
+      return {ValueKind::kStrings, InternList(std::move(items))};
     case AttributeFacts::Kind::kVersions:
       for (const absl::string_view text : facts.texts)
         items.push_back(InternVersion(text, problem));
-      return {Kind::kVersions, InternList(std::move(items))};
+      return {ValueKind::kVersions, InternList(std::move(items))};
   }
   DRASIM_UNREACHABLE("kind of attribute");
 }
@@ -169,7 +169,7 @@ DeviceRow DeviceColumns::Add(const DeviceFacts& facts) {
   }
   for (const CapacityFacts& capacity : facts.capacities) {
     entries.push_back({NameOf(capacity.name, layout.driver, true), capacity.name,
-                       DeviceValue{Kind::kQuantity, InternQuantity(capacity.value)}, ""});
+                       DeviceValue{ValueKind::kQuantity, InternQuantity(capacity.value)}, ""});
   }
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& left, const Entry& right) {
     return std::tie(left.name.capacity, left.text) < std::tie(right.name.capacity, right.text);

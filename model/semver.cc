@@ -16,144 +16,192 @@
 namespace drasim {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-bool AllDigits(absl::string_view text) { return std::all_of(text.begin(), text.end(), IsDigit); }
-
-bool AllIdentifierCharacters(absl::string_view text) {
+bool AreDigits(absl::string_view text) {
   return std::all_of(text.begin(), text.end(),
-                     [](unsigned char c) { return absl::ascii_isalnum(c) || c == '-'; });
+                     [](char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); });
 }
 
-bool HasLeadingZero(absl::string_view text) { return text.size() > 1 && text[0] == '0'; }
+bool AreIdentifierChars(absl::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-';
+  });
+}
 
-absl::Status Error(absl::string_view what, absl::string_view text) {
+bool HasLeadingZero(absl::string_view digits) { return digits.size() > 1 && digits[0] == '0'; }
+
+absl::Status SemverError(absl::string_view what, absl::string_view text) {
   return absl::InvalidArgumentError(absl::StrCat(what, " \"", text, "\""));
 }
 
-absl::StatusOr<uint64_t> ParseUnsigned(absl::string_view text) {
+absl::StatusOr<uint64_t> ParseDigits(absl::string_view digits) {
   uint64_t number = 0;
-  if (absl::SimpleAtoi(text, &number)) return number;
+  if (!digits.empty() && absl::SimpleAtoi(digits, &number)) return number;
   return absl::InvalidArgumentError(
-      absl::StrCat("strconv.ParseUint: parsing \"", text,
-                   text.empty() ? "\": invalid syntax" : "\": value out of range"));
+      absl::StrCat("strconv.ParseUint: parsing \"", digits,
+                   "\": ", digits.empty() ? "invalid syntax" : "value out of range"));
 }
 
-// `name` and `title` are "major" and "Major", say.
-absl::StatusOr<uint64_t> ParseNumber(absl::string_view text, absl::string_view name,
-                                     absl::string_view title) {
-  if (!AllDigits(text)) {
-    return Error(absl::StrCat("Invalid character(s) found in ", name, " number"), text);
+// `upper` and `lower`: the number's name, in upstream's messages with and without a capital.
+absl::StatusOr<uint64_t> ParseNumber(absl::string_view digits, absl::string_view upper,
+                                     absl::string_view lower) {
+  if (!AreDigits(digits)) {
+    return SemverError(absl::StrCat("Invalid character(s) found in ", lower, " number"), digits);
   }
-  if (HasLeadingZero(text)) {
-    return Error(absl::StrCat(title, " number must not contain leading zeroes"), text);
+  if (HasLeadingZero(digits)) {
+    return SemverError(absl::StrCat(upper, " number must not contain leading zeroes"), digits);
   }
-  return ParseUnsigned(text);
+  return ParseDigits(digits);
 }
 
-absl::Status CheckBuild(absl::string_view text) {
-  for (const absl::string_view part : absl::StrSplit(text, '.')) {
-    if (part.empty()) return absl::InvalidArgumentError("Build meta data is empty");
-    if (!AllIdentifierCharacters(part)) {
-      return Error("Invalid character(s) found in build meta data", part);
+absl::StatusOr<Semver::Identifier> ParseIdentifier(absl::string_view text) {
+  Semver::Identifier identifier;
+  if (text.empty()) return absl::InvalidArgumentError("Prerelease is empty");
+  if (AreDigits(text)) {
+    if (HasLeadingZero(text)) {
+      return SemverError("Numeric PreRelease version must not contain leading zeroes", text);
     }
+    identifier.is_number = true;
+    ASSIGN_OR_RETURN(identifier.number, ParseDigits(text));
+    return identifier;
   }
-  return absl::OkStatus();
+  if (!AreIdentifierChars(text)) {
+    return SemverError("Invalid character(s) found in prerelease", text);
+  }
+  identifier.text = std::string(text);
+  return identifier;
 }
 
-// -1, 0 or 1.
 template <typename T>
-int CompareValues(const T& left, const T& right) {
+int Sign(const T& left, const T& right) {
   if (left == right) return 0;
   return left < right ? -1 : 1;
 }
 
+int CompareIdentifiers(const Semver::Identifier& left, const Semver::Identifier& right) {
+  if (left.is_number != right.is_number) return left.is_number ? -1 : 1;
+  return left.is_number ? Sign(left.number, right.number) : Sign(left.text, right.text);
+}
+
+// The parts of "PATCH-PRERELEASE+BUILD"; the last two are null where there is none.
+struct PatchParts {
+  absl::string_view patch;
+  absl::string_view prerelease;
+  absl::string_view build;
+};
+
+PatchParts SplitPatch(absl::string_view text) {
+  PatchParts parts;
+  const size_t plus = text.find('+');
+  if (plus != absl::string_view::npos) parts.build = text.substr(plus + 1);
+  text = text.substr(0, plus);
+  const size_t dash = text.find('-');
+  if (dash != absl::string_view::npos) parts.prerelease = text.substr(dash + 1);
+  parts.patch = text.substr(0, dash);
+  return parts;
+}
+
+bool IsNumberSyntax(absl::string_view text) {
+  return !text.empty() && AreDigits(text) && !HasLeadingZero(text);
+}
+
+bool ArePrereleaseSyntax(absl::string_view text) {
+  for (const absl::string_view part : absl::StrSplit(text, '.')) {
+    if (part.empty() || !AreIdentifierChars(part)) return false;
+    if (AreDigits(part) && HasLeadingZero(part)) return false;
+  }
+  return true;
+}
+
+bool AreBuildSyntax(absl::string_view text) {
+  for (const absl::string_view part : absl::StrSplit(text, '.')) {
+    if (part.empty() || !AreIdentifierChars(part)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-absl::StatusOr<Semver::Identifier> Semver::ParseIdentifier(absl::string_view text) {
-  if (text.empty()) return absl::InvalidArgumentError("Prerelease is empty");
-  Identifier identifier;
-  identifier.text = std::string(text);
-  if (AllDigits(text)) {
-    if (HasLeadingZero(text)) {
-      return Error("Numeric PreRelease version must not contain leading zeroes", text);
+absl::Status Semver::ParseRest(absl::string_view text) {
+  const PatchParts parts = SplitPatch(text);
+  ASSIGN_OR_RETURN(patch_, ParseNumber(parts.patch, "Patch", "patch"));
+  if (parts.prerelease.data() != nullptr) {
+    for (const absl::string_view part : absl::StrSplit(parts.prerelease, '.')) {
+      ASSIGN_OR_RETURN(Identifier identifier, ParseIdentifier(part));
+      prerelease_.push_back(std::move(identifier));
     }
-    identifier.numeric = true;
-    ASSIGN_OR_RETURN(identifier.number, ParseUnsigned(text));
-    return identifier;
   }
-  if (AllIdentifierCharacters(text)) return identifier;
-  return Error("Invalid character(s) found in prerelease", text);
+  if (parts.build.data() == nullptr) return absl::OkStatus();
+  for (const absl::string_view part : absl::StrSplit(parts.build, '.')) {
+    if (part.empty()) return absl::InvalidArgumentError("Build meta data is empty");
+    if (!AreIdentifierChars(part)) {
+      return SemverError("Invalid character(s) found in build meta data", part);
+    }
+  }
+  build_ = std::string(parts.build);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Semver> Semver::Parse(absl::string_view text) {
   if (text.empty()) return absl::InvalidArgumentError("Version string empty");
   const std::vector<absl::string_view> parts = absl::StrSplit(text, absl::MaxSplits('.', 2));
-  if (parts.size() != 3) {
-    return absl::InvalidArgumentError("No Major.Minor.Patch elements found");
-  }
+  if (parts.size() != 3) return absl::InvalidArgumentError("No Major.Minor.Patch elements found");
   Semver version;
-  ASSIGN_OR_RETURN(version.major_, ParseNumber(parts[0], "major", "Major"));
-  ASSIGN_OR_RETURN(version.minor_, ParseNumber(parts[1], "minor", "Minor"));
-  absl::string_view patch = parts[2];
-  absl::string_view build;
-  const size_t plus = patch.find('+');
-  if (plus != absl::string_view::npos) {
-    build = patch.substr(plus + 1);
-    patch = patch.substr(0, plus);
-  }
-  absl::string_view prerelease;
-  const size_t dash = patch.find('-');
-  if (dash != absl::string_view::npos) {
-    prerelease = patch.substr(dash + 1);
-    patch = patch.substr(0, dash);
-  }
-  ASSIGN_OR_RETURN(version.patch_, ParseNumber(patch, "patch", "Patch"));
-  if (dash != absl::string_view::npos) {
-    for (const absl::string_view part : absl::StrSplit(prerelease, '.')) {
-      ASSIGN_OR_RETURN(Identifier identifier, ParseIdentifier(part));
-      version.prerelease_.push_back(std::move(identifier));
-    }
-  }
-  if (plus != absl::string_view::npos) RETURN_IF_ERROR(CheckBuild(build));
+  ASSIGN_OR_RETURN(version.major_, ParseNumber(parts[0], "Major", "major"));
+  ASSIGN_OR_RETURN(version.minor_, ParseNumber(parts[1], "Minor", "minor"));
+  RETURN_IF_ERROR(version.ParseRest(parts[2]));
   return version;
 }
 
-absl::StatusOr<Semver> Semver::ParseTolerant(absl::string_view text) {
-  text = absl::StripPrefix(text, "v");
+absl::StatusOr<Semver> Semver::ParseNormalized(absl::string_view text) {
+  absl::ConsumePrefix(&text, "v");
   std::vector<std::string> parts = absl::StrSplit(text, absl::MaxSplits('.', 2));
   for (std::string& part : parts) {
-    if (part.size() <= 1) continue;
+    if (part.size() < 2) continue;
     part.erase(0, part.find_first_not_of('0'));
-    if (part.empty() || !IsDigit(part[0])) part.insert(0, "0");
+    // As upstream, a part that does not begin with a digit gets one: "1.2.-rc" is 1.2.0-rc.
+    if (part.empty() || !absl::ascii_isdigit(static_cast<unsigned char>(part[0]))) {
+      part.insert(0, "0");
+    }
   }
-  if (parts.size() < 3 && parts.back().find_first_of("+-") != std::string::npos) {
-    return absl::InvalidArgumentError("short version cannot contain PreRelease/Build meta data");
+  if (parts.size() < 3) {
+    if (parts.back().find_first_of("+-") != std::string::npos) {
+      return absl::InvalidArgumentError("short version cannot contain PreRelease/Build meta data");
+    }
+    parts.resize(3, "0");
   }
-  parts.resize(3, "0");
   return Parse(absl::StrJoin(parts, "."));
 }
 
-int Semver::CompareIdentifiers(const Identifier& left, const Identifier& right) {
-  if (left.numeric != right.numeric) return left.numeric ? -1 : 1;
-  if (left.numeric) return CompareValues(left.number, right.number);
-  return CompareValues(left.text, right.text);
-}
-
 int Semver::Compare(const Semver& right) const {
-  if (major_ != right.major_) return CompareValues(major_, right.major_);
-  if (minor_ != right.minor_) return CompareValues(minor_, right.minor_);
-  if (patch_ != right.patch_) return CompareValues(patch_, right.patch_);
-  // A release follows all of its prereleases.
-  if (prerelease_.empty() || right.prerelease_.empty()) {
-    return CompareValues(prerelease_.empty(), right.prerelease_.empty());
-  }
-  const size_t common = std::min(prerelease_.size(), right.prerelease_.size());
-  for (size_t i = 0; i < common; ++i) {
+  if (major_ != right.major_) return Sign(major_, right.major_);
+  if (minor_ != right.minor_) return Sign(minor_, right.minor_);
+  if (patch_ != right.patch_) return Sign(patch_, right.patch_);
+  if (prerelease_.empty() != right.prerelease_.empty()) return prerelease_.empty() ? 1 : -1;
+  const size_t both = std::min(prerelease_.size(), right.prerelease_.size());
+  for (size_t i = 0; i < both; ++i) {
     const int order = CompareIdentifiers(prerelease_[i], right.prerelease_[i]);
     if (order != 0) return order;
   }
-  return CompareValues(prerelease_.size(), right.prerelease_.size());
+  return Sign(prerelease_.size(), right.prerelease_.size());
+}
+
+std::string Semver::ToString() const {
+  const std::string prerelease =
+      absl::StrJoin(prerelease_, ".", [](std::string* out, const Identifier& identifier) {
+        absl::StrAppend(out, identifier.text);
+        if (identifier.is_number) absl::StrAppend(out, identifier.number);
+      });
+  return absl::StrCat(major_, ".", minor_, ".", patch_, prerelease.empty() ? "" : "-", prerelease,
+                      build_.empty() ? "" : "+", build_);
+}
+
+bool HasSemverSyntax(absl::string_view text) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(text, absl::MaxSplits('.', 2));
+  if (parts.size() != 3 || !IsNumberSyntax(parts[0]) || !IsNumberSyntax(parts[1])) return false;
+  const PatchParts rest = SplitPatch(parts[2]);
+  return IsNumberSyntax(rest.patch) &&
+         (rest.prerelease.data() == nullptr || ArePrereleaseSyntax(rest.prerelease)) &&
+         (rest.build.data() == nullptr || AreBuildSyntax(rest.build));
 }
 
 }  // namespace drasim
