@@ -194,7 +194,7 @@ Value ParseVersion(Function function, absl::Span<const Value> arguments, CallCon
   }
   context->cost += ScaleCost(SizeForCost(arguments[0], *context), kTraversalFactor);
   absl::StatusOr<Semver> version =
-      tolerant ? Semver::ParseTolerant(arguments[0].view()) : Semver::Parse(arguments[0].view());
+      tolerant ? Semver::ParseNormalized(arguments[0].view()) : Semver::Parse(arguments[0].view());
   if (function == Function::kIsSemver) return Value::Bool(version.ok());
   if (!version.ok()) return context->heap->Error(std::string(version.status().message()));
   return context->heap->Make(*std::move(version));
@@ -252,9 +252,9 @@ Value QuantityFunction(Function function, absl::Span<const Value> arguments, Cal
 Value VersionPart(Function function, const Value& value) {
   if (value.kind != ValueKind::kSemver) return Value::NoSuchOverload();
   const Semver& version = *value.version;
-  const uint64_t part = function == Function::kMajor   ? version.major()
-                        : function == Function::kMinor ? version.minor()
-                                                       : version.patch();
+  const uint64_t part = function == Function::kMajor   ? version.major_number()
+                        : function == Function::kMinor ? version.minor_number()
+                                                       : version.patch_number();
   return Value::Int(static_cast<int64_t>(part));
 }
 

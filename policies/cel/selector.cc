@@ -273,14 +273,38 @@ Evaluation DeviceSelector::Explain(DeviceRow row) {
   return evaluation;
 }
 
-absl::StatusOr<Value> DeviceSelector::Derive(DeviceRow row) {
+// A value of a single type; kNone for values that no attribute can have.
+DeviceValue DeviceSelector::Store(const Value& value) {
+  switch (value.kind) {
+    case ValueKind::kBool:
+      return {DeviceValue::Kind::kBool, value.number};
+    case ValueKind::kInt:
+      return {DeviceValue::Kind::kInt, value.number};
+    case ValueKind::kString:
+      return columns_.StoreText(value.view());
+    case ValueKind::kSemver:
+      return columns_.StoreVersion(*value.version);
+    case ValueKind::kList: {
+      std::vector<DeviceValue> items;
+      for (const Value& item : value.list()) items.push_back(Store(item));
+      return columns_.StoreList(items);
+    }
+    default:
+      return DeviceValue();
+  }
+}
+
+absl::StatusOr<DeviceValue> DeviceSelector::Derive(DeviceRow row) {
   if (const std::string& problem = columns_.problem(row); !problem.empty()) {
     return absl::InvalidArgumentError(problem);
   }
   CallContext context;
   const Value value = Run(row, &context);
   if (value.IsError()) return absl::InvalidArgumentError(ErrorText(value));
-  return value;
+  const DeviceValue stored = Store(value);
+  if (stored.kind != DeviceValue::Kind::kNone) return stored;
+  return absl::InvalidArgumentError(absl::StrCat("CEL result of type ", TypeNameOf(value),
+                                                 " could not be converted to an attribute value"));
 }
 
 }  // namespace drasim::cel

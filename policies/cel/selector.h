@@ -49,12 +49,13 @@ class DeviceSelector {
   // One row, with message and cost.
   Evaluation Explain(DeviceRow row);
 
-  // The value of a derived attribute: a bool, int, string, version, or list of one of them. The
-  // value may refer to the selector, until its next call. InvalidArgument with upstream's message.
-  absl::StatusOr<Value> Derive(DeviceRow row);
+  // The value of a derived attribute: a bool, int, string, version, or list of one of them, stored
+  // in the table. InvalidArgument with the message of the evaluation, or for other values.
+  absl::StatusOr<DeviceValue> Derive(DeviceRow row);
 
  private:
   Value Run(DeviceRow row, CallContext* context);
+  DeviceValue Store(const Value& value);
   void Append(const Value& item, Value* list, CallContext* context);
   // The slots of the program's paths in a layout, -1 where it has none.
   const int* SlotsOf(LayoutId layout);
