@@ -18,9 +18,11 @@
 #include "sim/app/bench_flags.h"
 #include "sim/app/commands.h"
 #include "sim/app/exit_codes.h"
+#include "sim/app/format_flag.h"
 #include "sim/bench/instructions.h"
 #include "sim/bench/suite.h"
 #include "sim/compare/cell.h"
+#include "sim/compare/parallel.h"
 #include "sim/record/folder_lock.h"
 #include "sim/run/input_files.h"
 #include "sim/run/run_outputs.h"
@@ -114,8 +116,7 @@ absl::StatusOr<bench::BenchRunOptions> RunOptionsOf(const ParsedFlags& flags,
   if (!flags.Has("instructions")) return options;
   absl::StatusOr<bench::CostSetup> setup = bench::FindCostSetup();
   if (absl::IsNotFound(setup.status())) {
-    std::fprintf(stderr, "drasim: --instructions: %s\n",
-                 std::string(setup.status().message()).c_str());
+    PrintProblem("--instructions", setup.status().message(), FormatOf(flags));
     return QuietFailure(kExitMissing);
   }
   RETURN_IF_ERROR(setup.status());

@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "model/status_macros.h"
+#include "sim/app/format_flag.h"
 #include "sim/bench/suite.h"
 
 namespace drasim {
@@ -34,6 +35,13 @@ absl::StatusOr<double> BenchTimeoutOf(const ParsedFlags& flags, double usual) {
         absl::StrCat("--timeout: found '", *text, "', expected seconds, up to 1000000"));
   }
   return seconds;
+}
+
+void PrintCellProblems(absl::string_view what, const std::vector<bench::CellProblem>& problems,
+                       const ParsedFlags& flags) {
+  for (const bench::CellProblem& problem : problems) {
+    PrintProblem(what, absl::StrCat(problem.id.Name(), ": ", problem.what), FormatOf(flags));
+  }
 }
 
 }  // namespace drasim

@@ -50,13 +50,6 @@ absl::Status CheckArguments(const ParsedFlags& flags, const std::vector<std::str
                                                  " arguments"));
 }
 
-void PrintProblems(const char* what, const std::vector<bench::CellProblem>& problems) {
-  for (const bench::CellProblem& problem : problems) {
-    std::fprintf(stderr, "drasim: %s: %s: %s\n", what, problem.id.Name().c_str(),
-                 problem.what.c_str());
-  }
-}
-
 constexpr ResultPart kRunParts[] = {ResultPart::kText, ResultPart::kChecks, ResultPart::kFigures,
                                     ResultPart::kTimes};
 constexpr ResultPart kCompareParts[] = {ResultPart::kText, ResultPart::kChecks,
@@ -236,8 +229,8 @@ absl::Status BenchRunCommand(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(const std::unique_ptr<FolderLock> lock,
                    PrepareOutputDir(dir, flags.Has("force")));
   ASSIGN_OR_RETURN(const bench::BenchRunSummary summary, bench::RunBench(suite, options, dir));
-  PrintProblems("failed", summary.failed);
-  PrintProblems("missing", summary.missing);
+  PrintCellProblems("failed", summary.failed, flags);
+  PrintCellProblems("missing", summary.missing, flags);
   const OutputFormat format = FormatOf(flags);
   if (format == OutputFormat::kText) {
     std::printf("%zu cells of %s (%zu run now, %zu from before, %zu failed, %zu missing) in %s\n",
@@ -279,7 +272,7 @@ absl::Status BenchCompareCommand(const ParsedFlags& flags) {
     ASSIGN_OR_RETURN(both.base, bench::ReadBenchResults(flags.positional()[0]));
     ASSIGN_OR_RETURN(both.head, bench::ReadBenchResults(flags.positional()[1]));
   }
-  PrintProblems("not measured", both.problems);
+  PrintCellProblems("not measured", both.problems, flags);
   ASSIGN_OR_RETURN(bench::BenchComparison comparison,
                    bench::CompareBench(both.base, both.head, scope));
   bool not_counted = false;
@@ -319,7 +312,7 @@ absl::Status BenchAcceptCommand(const ParsedFlags& flags) {
   if (changes > 0) {
     RETURN_IF_ERROR(WriteFileAtomically(path, bench::BenchCsv(accepted.table)));
   }
-  PrintProblems("not accepted", accepted.missing);
+  PrintCellProblems("not accepted", accepted.missing, flags);
   const OutputFormat format = FormatOf(flags);
   if (format == OutputFormat::kText) {
     std::printf("%s: %zu cells rewritten, %zu added, %zu removed; %zu did not run\n", path.c_str(),

@@ -14,6 +14,7 @@
 #include "sim/app/exit_codes.h"
 #include "sim/app/format_flag.h"
 #include "sim/compare/cell.h"
+#include "sim/compare/parallel.h"
 #include "sim/perf/perf_report.h"
 #include "sim/perf/perf_suite.h"
 #include "sim/record/atomic_file.h"
@@ -49,13 +50,13 @@ absl::Status BenchPerfCommand(const ParsedFlags& flags) {
   if (const std::string page = flags.GetOr("page", ""); !page.empty()) {
     RETURN_IF_ERROR(WriteFileAtomically(page, perf::PerfPage(reports)));
   }
+  const OutputFormat format = FormatOf(flags);
   size_t failed = 0;
   for (const perf::PerfReport& report : reports) {
     if (report.verdict != perf::PerfVerdict::kFailed) continue;
     ++failed;
-    std::fprintf(stderr, "drasim: failed: %s: %s\n", report.id.Name().c_str(), report.why.c_str());
+    PrintProblem("failed", absl::StrCat(report.id.Name(), ": ", report.why), format);
   }
-  const OutputFormat format = FormatOf(flags);
   const std::string text = format == OutputFormat::kText ? perf::PerfText(reports)
                                                          : RowsIn("bench-perf", "workloads",
                                                                   perf::PerfTable(reports), format);

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "model/status_macros.h"
+#include "sim/app/bench_flags.h"
 #include "sim/app/commands.h"
 #include "sim/app/exit_codes.h"
 #include "sim/app/format_flag.h"
@@ -23,10 +24,7 @@ absl::Status MergeCommand(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(const std::unique_ptr<FolderLock> lock,
                    PrepareOutputDir(dir, flags.Has("force")));
   ASSIGN_OR_RETURN(const bench::MergeSummary merged, bench::MergeShards(flags.positional(), dir));
-  for (const bench::CellProblem& problem : merged.missing) {
-    std::fprintf(stderr, "drasim: missing: %s: %s\n", problem.id.Name().c_str(),
-                 problem.what.c_str());
-  }
+  PrintCellProblems("missing", merged.missing, flags);
   const OutputFormat format = FormatOf(flags);
   if (format == OutputFormat::kText) {
     std::printf("%zu cells of %zu shards (%zu missing) in %s\n", merged.cells, merged.shards,

@@ -1,5 +1,6 @@
 #include "sim/app/format_flag.h"
 
+#include <cstdio>
 #include <optional>
 
 #include "absl/strings/ascii.h"
@@ -76,6 +77,19 @@ std::string ErrorJson(const absl::Status& status, int exit_code) {
   json.Key("exit_code").Int(exit_code);
   json.EndObject();
   return json.text();
+}
+
+void PrintProblem(absl::string_view what, absl::string_view message, OutputFormat format) {
+  std::string line = absl::StrCat("drasim: ", what, ": ", message, "\n");
+  if (format == OutputFormat::kJson) {
+    JsonWriter json(JsonWriter::Layout::kOneLine);
+    json.BeginDocument("problem");
+    json.Key("problem").String(what);
+    json.Key("message").String(message);
+    json.EndObject();
+    line = json.text();
+  }
+  std::fputs(line.c_str(), stderr);
 }
 
 }  // namespace drasim

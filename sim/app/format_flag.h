@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "sim/app/flags.h"
 #include "sim/record/data_table.h"
@@ -24,6 +25,11 @@ OutputFormat FormatAskedFor(const std::vector<std::string>& args);
 // "drasim.error/v1" on one line: code (the name of the status code, such as invalid_argument),
 // message and exit_code.
 std::string ErrorJson(const absl::Status& status, int exit_code);
+
+// Prints a problem beside which there are results, such as a cell that did not run, as a line on
+// standard error: "drasim: WHAT: MESSAGE", or "drasim.problem/v1" with the keys problem and
+// message.
+void PrintProblem(absl::string_view what, absl::string_view message, OutputFormat format);
 
 }  // namespace drasim
 

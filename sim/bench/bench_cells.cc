@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "model/hash.h"
 #include "model/key_error.h"
 #include "model/proto/scenario.pb.h"
@@ -15,6 +16,7 @@
 #include "model/text/yaml_proto.h"
 #include "model/text/yaml_writer.h"
 #include "sim/compare/cell.h"
+#include "sim/compare/worlds.h"
 #include "sim/run/input_files.h"
 #include "sim/scenario/comparison.h"
 #include "sim/scenario/given_scenario.h"
@@ -62,6 +64,24 @@ struct EntryScenario {
   proto::Scenario written;
 };
 
+// Makes the scenario the entry's world, if it names one. `key`: that of the name.
+absl::Status ApplyWorld(const SuiteEntry& entry, const std::string& key, GivenScenario* given) {
+  if (entry.world.empty()) return absl::OkStatus();
+  given->scenario->clear_comparison();
+  const proto::Scenario bare = *given->scenario;
+  const std::string& policy = bare.scheduler().policy();
+  const absl::StatusOr<ScenarioChange> world = WorldOf(entry.world, bare);
+  if (!world.ok()) return KeyError(key, absl::StripPrefix(world.status().message(), "--worlds: "));
+  for (const ScenarioChange& change :
+       {LikeConditions(bare, policy.empty() ? std::string(kPolicyOfWorlds) : policy), *world}) {
+    RETURN_IF_ERROR(ApplyChange(change, key, &*given->scenario));
+    for (const std::string& setting : change.set) {
+      given->overridden.emplace_back(KeyOfSetting(setting));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<EntryScenario> ReadEntryScenario(const SuiteEntry& entry, const std::string& key) {
   EntryScenario scenario;
   if (!entry.scenario.empty()) {
@@ -78,6 +98,7 @@ absl::StatusOr<EntryScenario> ReadEntryScenario(const SuiteEntry& entry, const s
     if (!set.ok()) return KeyError(place, set.message());
     RETURN_IF_ERROR(SetField(setting.first, setting.second, place, &scenario.written));
   }
+  RETURN_IF_ERROR(ApplyWorld(entry, absl::StrCat(key, ".world"), &scenario.given));
   for (proto::Scenario* one : {&*scenario.given.scenario, &scenario.written}) {
     one->clear_comparison();
     one->clear_output();
@@ -149,6 +170,8 @@ class CellMaker {
     cell.missing = missing_;
     cell.cost = entry_.cost;
     ASSIGN_OR_RETURN(const std::string files, HashFiles(&cell));
+    // Counted runs have another working directory.
+    MakePathsAbsolute(&*given.scenario);
     std::vector<uint64_t> seeds = entry_.seeds;
     if (seeds.empty()) seeds.push_back(spec->seed);
     for (const uint64_t seed : seeds) {
@@ -163,9 +186,11 @@ class CellMaker {
     return absl::OkStatus();
   }
 
-  // The hashes of all files that the run reads, a line each.
+  // The hashes of all files that the run reads, a line each, below the name of the world.
   absl::StatusOr<std::string> HashFiles(BenchCell* cell) {
-    std::string all;
+    // What a world means belongs to the program: a change of it is another outcome, not another
+    // input.
+    std::string all = entry_.world.empty() ? "" : absl::StrCat("world ", entry_.world, "\n");
     for (const std::string& path : InputPaths(*cell->spec.written)) {
       const absl::StatusOr<std::string> hash = hashes_.Of(path);
       if (absl::IsNotFound(hash.status())) {

@@ -19,6 +19,7 @@
 #include "sim/bench/bound_input.h"
 #include "sim/bench/gpu_bound.h"
 #include "sim/compare/cell.h"
+#include "sim/compare/parallel.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/folder_lock.h"
 #include "sim/run/simulation.h"
@@ -82,6 +83,7 @@ absl::StatusOr<proto::SuiteEntry> CopyEntry(const SuiteEntry& entry, const std::
   copy.set_scenario(file);
   for (const std::string& policy : entry.policies) copy.add_policies(policy);
   for (const std::string& queue : entry.queues) copy.add_queues(queue);
+  copy.set_world(entry.world);
   copy.set_seeds(absl::StrJoin(entry.seeds, ","));
   copy.set_tier(static_cast<proto::Tier>(entry.tier));
   copy.mutable_primary()->set_metric(entry.primary.metric);

@@ -33,6 +33,20 @@ void MarkWorse(const std::string& why, CellComparison* cell) {
   absl::StrAppend(&cell->why, cell->why.empty() ? "" : "; ", why);
 }
 
+// A folder's problem with a cell that has a row is that of its count.
+std::vector<CellProblem> UncountedCells(const BenchResults& base, const BenchResults& head,
+                                        const Scope& scope) {
+  std::vector<CellProblem> uncounted;
+  for (const BenchResults* const side : {&base, &head}) {
+    for (const CellProblem& problem : side->missing) {
+      if (!ComparesCosts(base, head, problem.id, scope)) continue;
+      uncounted.push_back(
+          {problem.id, absl::StrCat(side == &base ? "BASE: " : "HEAD: ", problem.what)});
+    }
+  }
+  return uncounted;
+}
+
 void JudgeEntries(InstructionVerdicts* verdicts) {
   double logs = 0;
   for (const EntryInstructions& entry : verdicts->entries) logs += std::log(entry.ratio());
@@ -66,6 +80,7 @@ std::optional<InstructionVerdicts> JudgeInstructions(const BenchResults& base,
                                          base.count_setup->DifferenceTo(*head.count_setup));
     return verdicts;
   }
+  verdicts.uncounted = UncountedCells(base, head, scope);
   std::map<std::string, EntryInstructions> entries;
   for (const BenchCosts& cost : head.costs) {
     const BenchCosts* const before = FindCosts(base.costs, cost.id);
@@ -94,6 +109,13 @@ void ApplyInstructions(const InstructionVerdicts& verdicts, BenchComparison* com
                                          RatioText(entry.ratio()), ")");
     for (CellComparison& cell : comparison->cells) {
       if (cell.id.entry == entry.entry) MarkWorse(why, &cell);
+    }
+  }
+  for (const CellProblem& problem : verdicts.uncounted) {
+    for (CellComparison& cell : comparison->cells) {
+      if (cell.id != problem.id || cell.verdict == CellVerdict::kWorse) continue;
+      cell.verdict = CellVerdict::kMissing;
+      absl::StrAppend(&cell.why, cell.why.empty() ? "" : "; ", problem.what);
     }
   }
 }

@@ -42,6 +42,8 @@ struct InstructionVerdicts {
   std::string not_compared;  // why; empty: they were
   std::vector<EntryInstructions> entries;
   double mean_ratio = 1;  // geometric, over the entries
+  // Cells that both sides ran, and that one of them was to count and could not.
+  std::vector<CellProblem> uncounted;
 };
 // Nothing if neither side has counted. Cells in neither side's counts are left out, as are those
 // that ran other inputs. If the mean is too high, every entry with a higher ratio than
@@ -49,7 +51,8 @@ struct InstructionVerdicts {
 std::optional<InstructionVerdicts> JudgeInstructions(const BenchResults& base,
                                                      const BenchResults& head, const Scope& scope);
 
-// The cells of entries that are worse are worse, and say so.
+// The cells of entries that are worse are worse, and say so; others that were not counted are
+// missing.
 void ApplyInstructions(const InstructionVerdicts& verdicts, BenchComparison* comparison);
 
 // --- CPU time of two binaries side by side ---

@@ -98,6 +98,12 @@ absl::StatusOr<SuiteEntry> EntryOf(const proto::SuiteEntry& written, const std::
                     absl::StrCat("found '", written.set(i), "', expected KEY=VALUE"));
   }
   entry.cost = written.cost();
+  entry.world = written.world();
+  if (!entry.world.empty() && written.policies_size() + written.queues_size() > 0) {
+    return KeyError(absl::StrCat(key, ".world"),
+                    "expected neither policies nor queues beside it; worlds have kube-scheduler's "
+                    "queue, and the policy of scheduler.policy");
+  }
   entry.policies.assign(written.policies().begin(), written.policies().end());
   entry.queues.assign(written.queues().begin(), written.queues().end());
   if (!written.seeds().empty()) {

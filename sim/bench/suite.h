@@ -61,6 +61,7 @@ struct SuiteEntry {
   Primary primary;
   std::vector<SuiteInput> inputs;
   bool cost = false;  // its cells' instructions, CPU time and memory are judged, too
+  std::string world;  // as for WorldOf (sim/compare/worlds.h); empty: the scenario as it is
 };
 
 struct Suite {

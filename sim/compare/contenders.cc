@@ -20,7 +20,6 @@ namespace drasim {
 namespace {
 
 constexpr char kWorldAxis[] = "world";
-constexpr char kPolicyOfWorlds[] = "least-allocated";
 
 // The lists of the comparison, those of flags in their place, and the policies that go without
 // saying.

@@ -31,6 +31,9 @@ namespace proto {
 class Scenario;
 }
 
+// The policy of worlds, unless the scenario names one.
+inline constexpr char kPolicyOfWorlds[] = "least-allocated";
+
 // A change to a scenario that has not been resolved: first the keys of `clear` are cleared, then
 // those of `set` are set ("key=value", as for --set).
 struct ScenarioChange {

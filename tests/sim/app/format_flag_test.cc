@@ -7,7 +7,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/text/json_writer.h"
@@ -143,6 +146,79 @@ TEST(FormatOfCommandsTest, ErrorsAreJsonWhereJsonIsAskedFor) {
   }
   EXPECT_EQ(Tell({"mig", "draw", "--format=csv"}).err,
             "drasim: error: expected a layout such as 3g.20gb:2 or 3g.20gb@4\n");
+}
+
+// What standard error ends with.
+std::string LastLine(const std::string& text) {
+  const std::vector<std::string> lines = absl::StrSplit(absl::StripSuffix(text, "\n"), '\n');
+  return lines.back();
+}
+
+TEST(FormatOfCommandsTest, BadInputOfEveryCommandIsAJsonError) {
+  const TempDir dir;
+  dir.Write("bad.yaml", "mode: fil\n");
+  dir.Write("torn.csv", "suite,version,entry\na,1,\n");
+  const std::string bad = dir.PathOf("bad.yaml");
+  const std::string torn = dir.PathOf("torn.csv");
+  const std::string none = dir.PathOf("none");
+  const std::string out = dir.PathOf("out");
+  const std::vector<std::vector<std::string>> cases = {
+      {"run", bad},
+      {"compare", "--baseline", none},
+      {"compare", "--worlds", "x"},
+      {"sweep", "--policies", "x", "--out", out},
+      {"explain", none},
+      {"validate", bad},
+      {"diff", none, none},
+      {"report", none},
+      {"merge", "--out", out, none},
+      {"bench", "run", bad, "--out", out},
+      {"bench", "run", "--scheduler-perf", none, "--out", out},
+      {"bench", "compare", torn, none},
+      {"bench", "compare", none, none},
+      {"bench", "judge", bad, "--decisions", none},
+      {"bench", "card", bad, "--out", out},
+      {"bench", "verify", bad},
+      {"bench", "report", "--history", none, "--html", out},
+      {"bench", "accept", torn, none, "--reason", "r"},
+      {"bench", "bisect", "--good", "x", "e", "--suite", bad}};
+  for (const std::vector<std::string>& args : cases) {
+    SCOPED_TRACE(absl::StrJoin(args, " "));
+    std::vector<std::string> all = args;
+    all.emplace_back("--format=json");
+    const Told told = Tell(all);
+    EXPECT_NE(told.exit_code, kExitOk);
+    EXPECT_THAT(LastLine(told.err), StartsWith("{\"schema\": \"drasim.error/v1\", \"code\": \""));
+    EXPECT_TRUE(absl::EndsWith(told.err, absl::StrCat("\"exit_code\": ", told.exit_code, "}\n")))
+        << told.err;
+  }
+}
+
+TEST(FormatOfCommandsTest, ProblemsBesideResultsAreJsonLines) {
+  const TempDir dir;
+  dir.Write("absent.yaml",
+            absl::StrCat("version: 1\nentries:\n- name: a\n  tier: smoke\n  primary: {metric: "
+                         "goodput, better: higher}\n  inputs: [{path: x.csv, sha256: ",
+                         std::string(64, '0'), "}]\n"));
+  dir.Write("decisions.csv", "pod,node\nghost,node-000000\n");
+  const auto problem = [](absl::string_view what, absl::string_view message) {
+    return absl::StrCat("{\"schema\": \"drasim.problem/v1\", \"problem\": \"", what,
+                        "\", \"message\": \"", message);
+  };
+  const Told absent = Tell({"bench", "run", dir.PathOf("absent.yaml"), "--out", dir.PathOf("out"),
+                            "--quiet", "--format", "json"});
+  EXPECT_EQ(absent.exit_code, kExitMissing);
+  EXPECT_THAT(absent.err, StartsWith(problem("missing", "a/-/fgd/42: ")));
+  EXPECT_THAT(absent.out, StartsWith("{\n  \"schema\": \"drasim.bench-run/v1\""));
+  const std::vector<std::string> judge = {
+      "bench", "judge",           "--decisions", dir.PathOf("decisions.csv"),
+      "--set", "cluster.nodes=2", "--set",       "workload.generated.pods=2"};
+  std::vector<std::string> in_json = judge;
+  in_json.emplace_back("--format=json");
+  const Told ghost = Tell(in_json);
+  EXPECT_EQ(ghost.exit_code, kExitFailed);
+  EXPECT_THAT(ghost.err, HasSubstr(problem("impossible", dir.PathOf("decisions.csv"))));
+  EXPECT_THAT(Tell(judge).err, HasSubstr(absl::StrCat("drasim: impossible: ", dir.PathOf("dec"))));
 }
 
 TEST(FormatOfCommandsTest, EveryDocumentBeginsWithItsSchema) {

@@ -1,6 +1,7 @@
 // The suite core and its baseline: everything that can be registered occurs in it, and everything
 // in it is pinned.
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -11,9 +12,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "model/proto/scenario.pb.h"
 #include "policies/devices/mig_rule_list.h"
 #include "sim/bench/bench_cells.h"
 #include "sim/bench/bench_table.h"
@@ -88,6 +91,38 @@ TEST(CoreSuiteTest, HasEveryFrontEndAndMigRule) {
   for (const MigRuleInfo& rule : MigRuleInfos()) rules.emplace_back(rule.name);
   EXPECT_GT(rules.size(), 5u);
   EXPECT_EQ(Unseen(rules, policies), std::vector<std::string>());
+}
+
+TEST(CoreSuiteTest, HasEveryPathologyAndBothModesOfClaims) {
+  std::vector<std::string> pathologies;
+  for (const auto& file : std::filesystem::directory_iterator(InTree("scenarios/pathologies"))) {
+    const std::string name = file.path().filename().string();
+    if (absl::ascii_isdigit(static_cast<unsigned char>(name[0]))) pathologies.push_back(name);
+  }
+  EXPECT_GT(pathologies.size(), 15u);
+  std::set<std::string> seen;
+  for (const SuiteEntry& entry : Core().entries) {
+    if (entry.tier == Tier::kSmoke)
+      seen.insert(std::filesystem::path(entry.scenario).filename().string());
+  }
+  EXPECT_EQ(Unseen(pathologies, seen), std::vector<std::string>());
+  std::set<std::string> modes;
+  for (const BenchCell& cell : CoreCells()) {
+    if (cell.spec.front_end.kind != FrontEndKind::kDraClassic) continue;
+    modes.insert(cell.spec.written->front_end().dra().allocation_mode());
+  }
+  EXPECT_EQ(Unseen({"WaitForFirstConsumer", "Immediate"}, modes), std::vector<std::string>());
+}
+
+// As in `drasim compare --worlds`, with whole GPUs, instances, replicas and claims.
+TEST(CoreSuiteTest, HasWorlds) {
+  std::set<std::string> worlds;
+  for (const SuiteEntry& entry : Core().entries) worlds.insert(entry.world);
+  EXPECT_EQ(
+      Unseen({"direct", "device-plugin", "device-plugin:static-mig", "device-plugin:time-slicing=4",
+              "dra-classic:first-fit", "dra-classic:fragmentation", "dra-classic:immediate"},
+             worlds),
+      std::vector<std::string>());
 }
 
 // Costs of pieces: at least one cell each of what they are made of, and none that takes long.

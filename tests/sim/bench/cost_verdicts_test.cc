@@ -123,6 +123,36 @@ TEST(CostVerdictsTest, WorseEntriesMarkTheirCells) {
   EXPECT_EQ(comparison.cells[2].verdict, CellVerdict::kMissing);
 }
 
+TEST(CostVerdictsTest, CellsThatCouldNotBeCountedAreMissing) {
+  const BenchResults base = Counted({{"a", 1'000'000}, {"b", 1'000'000}, {"c", 1'000'000}});
+  BenchResults head = Counted({{"a", 1'000'000}, {"b", 1'000'000}, {"c", 1'000'000}});
+  // Neither ran on the same inputs nor has a row: what that means is not said here.
+  head.table.rows[2].inputs = "00000000000000bb";
+  head.costs[1].instructions.reset();
+  head.missing = {{{"b", "", "fgd", 1}, "counting instructions: killed"},
+                  {{"c", "", "fgd", 1}, "counting instructions: killed"},
+                  {{"d", "", "fgd", 1}, "crashed"}};
+  InstructionVerdicts verdicts = Judged(base, head);
+  ASSERT_EQ(verdicts.uncounted.size(), 1u);
+  BenchComparison comparison;
+  for (const char* const entry : {"a", "b"}) {
+    CellComparison cell;
+    cell.id = {entry, "", "fgd", 1};
+    comparison.cells.push_back(cell);
+  }
+  BenchComparison worse = comparison;
+  worse.cells[1].verdict = CellVerdict::kWorse;
+  ApplyInstructions(verdicts, &comparison);
+  EXPECT_EQ(comparison.cells[0].verdict, CellVerdict::kSame);
+  EXPECT_EQ(comparison.cells[1].verdict, CellVerdict::kMissing);
+  EXPECT_EQ(comparison.cells[1].why, "HEAD: counting instructions: killed");
+  ApplyInstructions(verdicts, &worse);
+  EXPECT_EQ(worse.cells[1].verdict, CellVerdict::kWorse);
+  verdicts = Judged(head, base);
+  ASSERT_EQ(verdicts.uncounted.size(), 1u);
+  EXPECT_EQ(verdicts.uncounted[0].what, "BASE: counting instructions: killed");
+}
+
 // Blocks of a head that takes `factor` times as long, where load adds up to 30 %.
 std::vector<TimeBlock> Blocks(double factor, size_t n, Random* random) {
   std::vector<TimeBlock> blocks(n);

@@ -1,6 +1,7 @@
 // Suite files: what is read, and that mistakes are placed.
 #include "sim/bench/suite.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "gtest/gtest.h"
+#include "model/proto/scenario.pb.h"
+#include "sim/bench/bench_cells.h"
+#include "tests/testing/assert_ok.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim::bench {
@@ -33,7 +37,8 @@ constexpr char kSuite[] =
     "- name: b\n"
     "  tier: smoke\n"
     "  primary: {metric: goodput, better: higher}\n"
-    "  cost: true\n";
+    "  cost: true\n"
+    "  world: dra-classic:first-fit\n";
 
 std::string Text(absl::string_view from = "", absl::string_view to = "") {
   std::string text = absl::StrReplaceAll(kSuite, {{"SHA", kSha}});
@@ -60,6 +65,8 @@ TEST(SuiteTest, ReadsEveryKey) {
   EXPECT_EQ(entry.name, "fill-a");
   EXPECT_FALSE(entry.cost);
   EXPECT_TRUE(suite->entries[1].cost);
+  EXPECT_EQ(entry.world, "");
+  EXPECT_EQ(suite->entries[1].world, "dra-classic:first-fit");
   EXPECT_EQ(entry.scenario, dir.PathOf("s/fill.yaml"));
   EXPECT_EQ(entry.settings, (std::vector<std::string>{"seed=7", "scheduler.policy=fgd"}));
   EXPECT_EQ(entry.policies, (std::vector<std::string>{"fgd", "random"}));
@@ -103,6 +110,8 @@ TEST(SuiteTest, MistakesHaveTheirPlace) {
       {"better: higher", "margin: \"1\"",
        ":14:12: entries.1.primary: found no better, expected higher for goodput"},
       {"1%", "-1%", ":10:62: entries.0.primary.margin: found '-1%', expected a number from 0 on"},
+      {"cost: true", "queues: [fifo]",
+       ":16:10: entries.1.world: expected neither policies nor queues beside it"},
       {"path: in.csv", "path: \"\"", ":11:19: entries.0.inputs.0.path: found none"},
   };
   for (const Mistake& mistake : mistakes) {
@@ -114,6 +123,50 @@ TEST(SuiteTest, MistakesHaveTheirPlace) {
     EXPECT_EQ(message.substr(0, absl::string_view(mistake.message).size()), mistake.message)
         << mistake.to << ": " << message;
   }
+}
+
+// One cell of the world; the only setting makes the policy or the mode.
+absl::StatusOr<std::vector<BenchCell>> CellsOfWorld(const TempDir& dir, absl::string_view world,
+                                                    absl::string_view setting) {
+  const absl::StatusOr<Suite> suite = Read(
+      dir, absl::StrCat("version: 1\nentries:\n- name: w\n  world: ", world, "\n  set: [", setting,
+                        ", cluster.gpu_model=A100-SXM4-80GB]\n  tier: smoke\n  primary: {metric: "
+                        "wanted_percent, better: higher}\n"));
+  EXPECT_EQ(suite.status(), absl::OkStatus());
+  if (!suite.ok()) return suite.status();
+  return MakeBenchCells(*suite, std::nullopt, Filter());
+}
+
+TEST(SuiteTest, AWorldIsThatOfCompare) {
+  const TempDir dir;
+  ASSERT_OK_AND_ASSIGN(const std::vector<BenchCell> driver,
+                       CellsOfWorld(dir, "dra-classic:fragmentation", "scheduler.backfill=easy"));
+  ASSERT_EQ(driver.size(), 1u);
+  EXPECT_EQ(driver[0].id.Name(), "w/kubernetes/least-allocated/42");
+  const proto::FrontEnd& front_end = driver[0].spec.written->front_end();
+  EXPECT_EQ(front_end.kind(), "dra-classic");
+  EXPECT_EQ(front_end.lowering().rule(), "mig-smallest");
+  EXPECT_EQ(front_end.dra().drivers(0).placement(), "mfi-any-weighted");
+  // Kube-scheduler has no backfilling.
+  EXPECT_EQ(driver[0].spec.written->scheduler().backfill(), "");
+
+  ASSERT_OK_AND_ASSIGN(const std::vector<BenchCell> plugin,
+                       CellsOfWorld(dir, "device-plugin", "scheduler.policy=most-allocated"));
+  EXPECT_EQ(plugin[0].id.policy, "most-allocated");
+  ASSERT_OK_AND_ASSIGN(
+      const std::vector<BenchCell> sliced,
+      CellsOfWorld(dir, "device-plugin:time-slicing=4", "scheduler.policy=most-allocated"));
+  EXPECT_NE(plugin[0].inputs, sliced[0].inputs);
+}
+
+TEST(SuiteTest, AnUnknownWorldHasItsPlace) {
+  const TempDir dir;
+  const absl::Status status = CellsOfWorld(dir, "dra-clasic", "seed=1").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  const std::string expected =
+      absl::StrCat(dir.PathOf("core.yaml"),
+                   ":4:10: entries.0.world: unknown world 'dra-clasic', expected one of direct");
+  EXPECT_EQ(status.message().substr(0, expected.size()), expected) << status.message();
 }
 
 TEST(SuiteTest, ASuiteHasEntries) {

@@ -53,6 +53,10 @@ TEST(TracesSuiteTest, TheBaselineHasThePublishedFigures) {
       {{"philly", "fifo", "consolidate", 42}, "1412"},
       {{"philly", "sjf", "consolidate", 42}, "857"},
       {{"philly", "srtf", "consolidate", 42}, "565"},
+      // Published as 101473: the order of jobs within a second is not.
+      {{"philly-0e4a51", "fifo", "consolidate", 42}, "1014"},
+      {{"philly-0e4a51", "sjf", "consolidate", 42}, "36682"},
+      {{"philly-0e4a51", "srtf", "consolidate", 42}, "13953"},
       {{"kth-fifo", "fifo", "best-fit", 42}, "390083.0"},
       {{"kth-easy", "fifo", "best-fit", 42}, "6889.4"},
   };
