@@ -1,9 +1,8 @@
 // DecisionRules: whether a scheduler may put a pod on a node, by the rules that bind every
 // scheduler of a scenario's cluster.
 //
-// They are the plugins' own: the Filter plugins of the pod's kube-scheduler profile after their
-// PreFilter, and its PreEnqueue plugins; or, under another policy, filters that judge a node by
-// itself. What kube-scheduler rejects, is impossible.
+// The rules are those of plugins: PreEnqueue, PreFilter and Filter of the pod's kube-scheduler
+// profile, or, under another policy, filters that judge a node by itself.
 #ifndef DRASIM_SIM_CORE_DECISION_RULES_H_
 #define DRASIM_SIM_CORE_DECISION_RULES_H_
 

@@ -2,6 +2,7 @@
 // is named in upstream's words, and what kube-scheduler itself does is never named.
 //
 // Reads scenarios of the source tree, which the compile definition DRASIM_SOURCE_DIR leads to.
+#include <cstddef>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -57,7 +58,7 @@ TEST_F(JudgeRulesTest, EachRuleIsNamedWhereItIsBroken) {
     EXPECT_EQ(judged.followed + 1, judged.placements);
     ++rules;
   }
-  EXPECT_EQ(rules, 12u);
+  EXPECT_EQ(rules, 15u);
 }
 
 TEST_F(JudgeRulesTest, NothingIsNamedWhereTheRulesAreKept) {
