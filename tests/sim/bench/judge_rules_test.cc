@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "model/proto/scenario.pb.h"
 #include "sim/bench/judge.h"
 #include "sim/bench/judge_decisions.h"
 #include "sim/compare/cell.h"
@@ -141,6 +142,16 @@ INSTANTIATE_TEST_SUITE_P(All, JudgeKubeSchedulerTest,
 TEST_F(JudgeRulesTest, OwnDecisionsUnderAllRulesGiveOwnFigures) {
   ExpectOwnFigures(Spec("scheduler: {policy: kube-scheduler}"));
   ExpectOwnFigures(Spec("{mode: fill, scheduler: {policy: kube-scheduler}}"));
+}
+
+// Another policy keeps pods with such rules waiting, and reads less of the manifests.
+TEST(JudgePoliciesTest, OwnDecisionsAboutManifestsGiveOwnFigures) {
+  ASSERT_OK_AND_ASSIGN(
+      const GivenScenario given,
+      ReadGiven(absl::StrCat(DRASIM_SOURCE_DIR, "/bench/suite/data/services.yaml")));
+  proto::Scenario scenario = *given.scenario;
+  scenario.mutable_scheduler()->set_policy("best-fit");
+  ExpectOwnFigures(RunSpecOf(scenario));
 }
 
 }  // namespace
