@@ -3,10 +3,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -19,14 +22,19 @@
 #include "sim/app/commands.h"
 #include "sim/app/exit_codes.h"
 #include "sim/app/format_flag.h"
+#include "sim/app/gate_flags.h"
 #include "sim/app/scenario_flags.h"
 #include "sim/bench/judge.h"
 #include "sim/bench/judge_decisions.h"
+#include "sim/compare/baseline_gate.h"
 #include "sim/compare/cell_metrics.h"
 #include "sim/record/data_table.h"
 #include "sim/record/folder_lock.h"
+#include "sim/record/version.h"
+#include "sim/run/input_files.h"
 #include "sim/run/run_outputs.h"
 #include "sim/run/simulation.h"
+#include "sim/scenario/scenario_paths.h"
 #include "traces/date_time.h"
 
 namespace drasim {
@@ -48,6 +56,18 @@ absl::StatusOr<bench::DecisionFileOptions> OptionsOf(const ParsedFlags& flags,
   return options;
 }
 
+// Files that the scenario reads; the decisions may differ.
+absl::StatusOr<std::vector<std::string>> InputHashesOf(const RunSpec& spec) {
+  std::vector<std::string> hashes;
+  for (const std::string& path : InputPaths(*spec.written)) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) continue;
+    ASSIGN_OR_RETURN(std::string hash, FileSha256(path));
+    hashes.push_back(std::move(hash));
+  }
+  return hashes;
+}
+
 std::string JudgementText(const bench::Judgement& judgement) {
   TextTable table({"metric", "value"});
   for (const CellMetric& metric : AllMetrics()) {
@@ -59,9 +79,16 @@ std::string JudgementText(const bench::Judgement& judgement) {
                       "fingerprint ", HexHash(judgement.figures.fingerprint), "\n");
 }
 
-std::string JudgementJson(const bench::Judgement& judgement) {
+std::string JudgementJson(const bench::Judgement& judgement, const std::vector<std::string>& inputs,
+                          const std::optional<GateResult>& gate) {
   JsonWriter json;
   json.BeginDocument("bench-judge");
+  json.Key("drasim_version").String(kDrasimVersion);
+  json.Key("inputs").BeginArray();
+  for (const std::string& sha256 : inputs) {
+    json.BeginObject().Key("sha256").String(sha256).EndObject();
+  }
+  json.EndArray();
   json.Key("placements").Uint(judgement.placements);
   json.Key("followed").Uint(judgement.followed);
   json.Key("impossible").Strings(judgement.problems);
@@ -72,6 +99,10 @@ std::string JudgementJson(const bench::Judgement& judgement) {
   }
   json.EndObject();
   json.Key("fingerprint").String(HexHash(judgement.figures.fingerprint));
+  if (gate.has_value()) {
+    json.Key("baseline");
+    WriteBaseline(gate->comparison, gate->file, gate->version, &json);
+  }
   json.EndObject();
   return json.text();
 }
@@ -91,6 +122,7 @@ absl::Status BenchJudgeCommand(const ParsedFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
   const std::string file = flags.GetOr("decisions", "");
   if (file.empty()) return absl::InvalidArgumentError("bench judge needs --decisions FILE");
+  ASSIGN_OR_RETURN(const Gate gate, GateFrom(flags));
   ASSIGN_OR_RETURN(GivenScenario given, ScenarioFromFlags(flags));
   if (flags.Has("out")) SetOutputDir(*flags.Get("out"), &given);
   ASSIGN_OR_RETURN(RunSpec spec, ResolveGiven(given));
@@ -98,6 +130,7 @@ absl::Status BenchJudgeCommand(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(const bench::DecisionFileOptions options, OptionsOf(flags, spec));
   ASSIGN_OR_RETURN(std::shared_ptr<const DecisionList> decisions,
                    bench::ReadDecisions(file, options));
+  ASSIGN_OR_RETURN(const std::vector<std::string> inputs, InputHashesOf(spec));
   const std::string dir = spec.output.dir;
   std::unique_ptr<FolderLock> lock;
   if (!dir.empty()) {
@@ -122,11 +155,19 @@ absl::Status BenchJudgeCommand(const ParsedFlags& flags) {
     if (flags.Has("quiet")) break;
     PrintProblem("impossible", problem, format);
   }
-  const std::string text = format == OutputFormat::kJson  ? JudgementJson(judgement)
-                           : format == OutputFormat::kCsv ? JudgementCsv(judgement)
-                                                          : JudgementText(judgement);
+  std::optional<GateResult> gated;
+  if (!gate.file.empty()) {
+    ASSIGN_OR_RETURN(gated, ApplyGate(gate, JudgementJson(judgement, inputs, gated)));
+  }
+  std::string text = format == OutputFormat::kJson  ? JudgementJson(judgement, inputs, gated)
+                     : format == OutputFormat::kCsv ? JudgementCsv(judgement)
+                                                    : JudgementText(judgement);
+  if (gated.has_value() && format == OutputFormat::kText) {
+    absl::StrAppend(&text, "\n", BaselineText(gated->comparison, gated->file));
+  }
   std::fputs(text.c_str(), stdout);
-  return judgement.problems.empty() ? absl::OkStatus() : QuietFailure();
+  const bool failed = gated.has_value() && gated->comparison.failed();
+  return judgement.problems.empty() && !failed ? absl::OkStatus() : QuietFailure();
 }
 
 }  // namespace drasim

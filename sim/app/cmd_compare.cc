@@ -32,6 +32,7 @@
 #include "sim/app/commands.h"
 #include "sim/app/exit_codes.h"
 #include "sim/app/format_flag.h"
+#include "sim/app/gate_flags.h"
 #include "sim/app/report_flag.h"
 #include "sim/app/scenario_flags.h"
 #include "sim/compare/baseline_gate.h"
@@ -57,7 +58,6 @@
 #include "sim/run/resolved_yaml.h"
 #include "sim/run/run_outputs.h"
 #include "sim/scenario/scenario_paths.h"
-#include "traces/byte_source.h"
 
 namespace drasim {
 namespace {
@@ -112,13 +112,6 @@ bool AnyOf(absl::Span<const CellMetric> family, const std::vector<CellMetric>& m
                        [&](const CellMetric& f) { return absl::string_view(f.name) == m.name; });
   });
 }
-
-// The verdicts of --fail-if on the comparison with --baseline.
-struct GateResult {
-  std::string file;
-  std::string version;  // that wrote the baseline
-  BaselineComparison comparison;
-};
 
 // A column in front of the metrics, which tells rows apart.
 struct LabelColumn {
@@ -600,33 +593,6 @@ std::string WorldsText(const Comparison& c, const std::vector<Row>& rows,
   return text;
 }
 
-// --- Baselines ---
-
-struct Gate {
-  std::string file;  // empty: there is no baseline
-  KeptComparison baseline;
-  std::vector<FailRule> rules;
-};
-
-// Everything that can be wrong with the flags is found before anything runs.
-absl::StatusOr<Gate> GateOf(const ParsedFlags& flags) {
-  constexpr size_t kMaxBaselineBytes = 64u << 20;
-  Gate gate;
-  gate.file = flags.GetOr("baseline", "");
-  for (const std::string& text : flags.All("fail-if")) {
-    ASSIGN_OR_RETURN(FailRule rule, ParseFailRule(text));
-    gate.rules.push_back(std::move(rule));
-  }
-  if (gate.file.empty()) {
-    if (gate.rules.empty()) return gate;
-    return absl::InvalidArgumentError("--fail-if needs --baseline OLD.json");
-  }
-  ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(gate.file));
-  ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxBaselineBytes));
-  ASSIGN_OR_RETURN(gate.baseline, ParseComparison(text, gate.file));
-  return gate;
-}
-
 // Adds the metrics of the rules as columns, so that the usual columns do not limit the rules.
 void AddRuleMetrics(const Gate& gate, Comparison* comparison) {
   for (const FailRule& rule : gate.rules) {
@@ -715,7 +681,7 @@ absl::StatusOr<Comparison> MakeComparison(const ParsedFlags& flags) {
 }  // namespace
 
 absl::Status CompareCommand(const ParsedFlags& flags) {
-  ASSIGN_OR_RETURN(const Gate gate, GateOf(flags));
+  ASSIGN_OR_RETURN(const Gate gate, GateFrom(flags));
   std::vector<ResultPart> parts = {ResultPart::kText, ResultPart::kFigures};
   if (!gate.rules.empty()) parts.push_back(ResultPart::kChecks);
   ASSIGN_OR_RETURN(const std::vector<ReportRequest> reports, ReportsOf(flags, "compare", parts));
@@ -742,9 +708,7 @@ absl::Status CompareCommand(const ParsedFlags& flags) {
   std::string json = Json(comparison, rows, pairs);
   std::optional<GateResult> gated;
   if (!gate.file.empty()) {
-    ASSIGN_OR_RETURN(const KeptComparison current, ParseComparison(json, "this comparison"));
-    gated = GateResult{gate.file, gate.baseline.version, {}};
-    ASSIGN_OR_RETURN(gated->comparison, CompareWithBaseline(gate.baseline, current, gate.rules));
+    ASSIGN_OR_RETURN(gated, ApplyGate(gate, json));
     json = Json(comparison, rows, pairs, gated);
   }
   const std::string csv = Csv(comparison, rows);

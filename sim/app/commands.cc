@@ -1,5 +1,6 @@
 #include "sim/app/commands.h"
 
+#include "sim/app/gate_flags.h"
 #include "sim/app/report_flag.h"
 #include "sim/app/scenario_flags.h"
 #include "sim/app/shard_flags.h"
@@ -95,9 +96,8 @@ std::vector<Command> MakeCommands() {
              queues,
              policies,
              {"seeds", "", "SEEDS", "such as 42..51 (default: the scenario's seed)"},
-             {"baseline", "", "OLD.json", "compare.json of an earlier comparison"},
-             {"fail-if", "", "RULE",
-              "METRIC OPERATOR NUMBER[%] on the difference to the baseline; may be repeated"},
+             GateFlagSpecs()[0],
+             GateFlagSpecs()[1],
              {"jobs", "", "N", "threads (default: all cores)"},
              out,
              force,
@@ -331,11 +331,15 @@ std::vector<Command> BenchCommands() {
        "table with the\n"
        "columns pod, node, devices and time, what `kubectl get pods -A -o json` prints, a run's "
        "pods.csv, its\n"
-       "ledger or its folder. Exit codes: 1 a placement is impossible, 2 FILE cannot be read.\n",
+       "ledger or its folder. --baseline compares with the JSON of an earlier call. Exit codes: 1 "
+       "a "
+       "placement is\nimpossible or a --fail-if applies, 2 FILE cannot be read.\n",
        With({{"decisions", "", "FILE", "what the scheduler decided"},
              {"zero", "", "TIME",
               "the run's time zero as kubectl tells times, such as 2026-01-31T08:00:00Z (default: "
               "when the oldest pod was created)"},
+             GateFlagSpecs()[0],
+             GateFlagSpecs()[1],
              {"out", "", "DIR", "leave the files of a run there"},
              {"force", "", "", "write into DIR even if it holds files that are not drasim's"},
              text_format,

@@ -30,15 +30,15 @@ class ComparisonReader {
     const YamlNode* root = tree_->root();
     if (root == nullptr || root->kind != Kind::kMapping) return Wrong(root, "a JSON object");
     const YamlNode* schema = Member(*root, "schema");
+    if (schema != nullptr && schema->text == SchemaName("bench-judge")) return ReadJudgement(*root);
     if (schema == nullptr || schema->text != SchemaName("compare")) {
       return Wrong(
           schema != nullptr ? schema : root,
-          absl::StrCat("the schema ", SchemaName("compare"), " of `drasim compare --out`"));
+          absl::StrCat("the schema ", SchemaName("compare"), " of `drasim compare --out`, or ",
+                       SchemaName("bench-judge"), " of `drasim bench judge --format json`"));
     }
     KeptComparison kept;
-    if (const YamlNode* version = Member(*root, "drasim_version"); version != nullptr) {
-      kept.version = version->text;
-    }
+    RETURN_IF_ERROR(ReadOrigin(*root, &kept));
     ASSIGN_OR_RETURN(const YamlNode* const seeds, List(*root, "seeds"));
     for (const YamlNode* seed : seeds->children) {
       uint64_t value = 0;
@@ -46,13 +46,6 @@ class ComparisonReader {
       kept.seeds.push_back(value);
     }
     if (kept.seeds.empty()) return Wrong(seeds, "at least one seed");
-    ASSIGN_OR_RETURN(const YamlNode* const inputs, List(*root, "inputs"));
-    for (const YamlNode* input : inputs->children) {
-      const YamlNode* sha256 = Member(*input, "sha256");
-      if (sha256 == nullptr) return Wrong(input, "an object with sha256");
-      kept.inputs.push_back(sha256->text);
-    }
-    std::sort(kept.inputs.begin(), kept.inputs.end());
     ASSIGN_OR_RETURN(const YamlNode* const rows, List(*root, "policies"));
     for (const YamlNode* row : rows->children) {
       ASSIGN_OR_RETURN(ComparedRow read, ReadRow(*row, kept.seeds.size()));
@@ -65,6 +58,43 @@ class ComparisonReader {
   }
 
  private:
+  // One row of one seed: decisions that are given have no other.
+  absl::StatusOr<KeptComparison> ReadJudgement(const YamlNode& root) const {
+    KeptComparison kept;
+    kept.seeds = {0};
+    RETURN_IF_ERROR(ReadOrigin(root, &kept));
+    const YamlNode* const metrics = Member(root, "metrics");
+    if (metrics == nullptr) return Wrong(&root, "an object 'metrics'");
+    ComparedRow row;
+    row.name = "decisions";
+    row.labels = {{"policy", row.name}};
+    for (const CellMetric& metric : AllMetrics()) {
+      const YamlNode* const figure = Member(*metrics, metric.name);
+      if (figure == nullptr) continue;
+      double value = 0;
+      if (!absl::SimpleAtod(figure->text, &value) || !std::isfinite(value))
+        return Wrong(figure, "a number");
+      row.figures[metric.name] = {value};
+    }
+    kept.rows.push_back(std::move(row));
+    return kept;
+  }
+
+  // The program and the files that it read.
+  absl::Status ReadOrigin(const YamlNode& root, KeptComparison* kept) const {
+    if (const YamlNode* version = Member(root, "drasim_version"); version != nullptr) {
+      kept->version = version->text;
+    }
+    ASSIGN_OR_RETURN(const YamlNode* const inputs, List(root, "inputs"));
+    for (const YamlNode* input : inputs->children) {
+      const YamlNode* sha256 = Member(*input, "sha256");
+      if (sha256 == nullptr) return Wrong(input, "an object with sha256");
+      kept->inputs.push_back(sha256->text);
+    }
+    std::sort(kept->inputs.begin(), kept->inputs.end());
+    return absl::OkStatus();
+  }
+
   static const YamlNode* Member(const YamlNode& object, absl::string_view key) {
     if (object.kind != Kind::kMapping) return nullptr;
     for (size_t i = 0; i + 1 < object.children.size(); i += 2) {

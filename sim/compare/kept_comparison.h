@@ -1,4 +1,5 @@
 // compare.json of an earlier `drasim compare`, read again: its figures by row, metric and seed.
+// What `drasim bench judge --format json` printed is one row, "decisions", of the seed 0.
 #ifndef DRASIM_SIM_COMPARE_KEPT_COMPARISON_H_
 #define DRASIM_SIM_COMPARE_KEPT_COMPARISON_H_
 
@@ -34,8 +35,8 @@ struct KeptComparison {
   const ComparedRow* Find(absl::string_view name) const;
 };
 
-// `file` is used in errors only. InvalidArgument ("FILE:LINE:COLUMN: ...") for a text that is no
-// compare.json or lacks figures by seed, for rows that are there twice and for lists that do not
+// `file` is used in errors only. InvalidArgument ("FILE:LINE:COLUMN: ...") for a text that is
+// neither of them or lacks figures by seed, for rows that are there twice and for lists that do not
 // have as many figures as there are seeds. Linear in the text.
 absl::StatusOr<KeptComparison> ParseComparison(absl::string_view text, absl::string_view file);
 

@@ -10,34 +10,50 @@ function(step)
 endfunction()
 step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 step(${prefix}/bin/drasim --version)
-step(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G Ninja -DCMAKE_PREFIX_PATH=${prefix}
+step(${CMAKE_COMMAND} -S ${SOURCE}/consumer -B ${WORK}/build -G Ninja -DCMAKE_PREFIX_PATH=${prefix}
      -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release)
 step(${CMAKE_COMMAND} --build ${WORK}/build)
 step(${WORK}/build/consumer)
 
-# A policy from outside takes part like any other: by name, in help, in comparisons.
-step(${WORK}/build/my_drasim --version)
-function(expect pattern)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
-  if(NOT code EQUAL 0 OR NOT out MATCHES "${pattern}")
-    message(FATAL_ERROR "${ARGN}: found no '${pattern}' in\n${out}")
+# What the documents show is what is built here.
+function(expect_shown page file)
+  file(READ ${SOURCE}/policy/${file} text)
+  string(REGEX REPLACE "^[^\n]*\n\n" "" text "${text}")
+  file(READ ${SOURCE}/../../docs/${page} shown)
+  string(FIND "${shown}" "${text}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "docs/${page} does not show ${SOURCE}/policy/${file}")
   endif()
 endfunction()
-file(WRITE ${WORK}/two.yaml "mode: fill
-order: trace
-cluster: {nodes: 3, node: {cpu: '4', memory: 8Gi}}
-workload: {jobs: [{name: a, cpu: '1', memory: 1Gi}]}
-scheduler: {policy: last-node}
-")
-expect("last-node" ${WORK}/build/my_drasim run --help)
-expect("pods scheduled +1" ${WORK}/build/my_drasim run ${WORK}/two.yaml --out ${WORK}/run --quiet)
-file(STRINGS ${WORK}/run/pods.csv pods)
-list(GET pods 1 placed)
-if(NOT placed MATCHES ",node-000002,")
-  message(FATAL_ERROR "expected the last node, found ${placed}")
-endif()
-expect("last-node" ${WORK}/build/my_drasim compare --policies best-fit,last-node ${WORK}/two.yaml --quiet)
-execute_process(COMMAND ${prefix}/bin/drasim validate ${WORK}/two.yaml RESULT_VARIABLE code OUTPUT_QUIET ERROR_QUIET)
-if(code EQUAL 0)
-  message(FATAL_ERROR "drasim itself knows the policy last-node")
-endif()
+expect_shown(tour/write_a_policy.md my_drasim.cc)
+expect_shown(tour/write_a_policy.md CMakeLists.txt)
+expect_shown(benchmarks.md jobs.yaml)
+
+# A policy from outside takes part like any other: by name, in help, in comparisons.
+file(COPY ${SOURCE}/policy DESTINATION ${WORK})
+set(mine ${WORK}/mine/my_drasim)
+step(${CMAKE_COMMAND} -S ${WORK}/policy -B ${WORK}/mine -G Ninja -DCMAKE_PREFIX_PATH=${prefix}
+     -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release)
+step(${CMAKE_COMMAND} --build ${WORK}/mine)
+step(${mine} --version)
+function(expect code pattern)
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK}/policy RESULT_VARIABLE found OUTPUT_VARIABLE out
+                  ERROR_VARIABLE out)
+  if(NOT found EQUAL ${code} OR NOT out MATCHES "${pattern}")
+    message(FATAL_ERROR "${ARGN}: expected exit code ${code} and '${pattern}', found ${found} and\n${out}")
+  endif()
+endfunction()
+expect(0 "full-node" ${mine} run --help)
+expect(0 "full-node" ${mine} compare --policies best-fit,full-node jobs.yaml --quiet)
+expect(2 "full-node" ${prefix}/bin/drasim run jobs.yaml --policy full-node)
+
+# Its suite: green as it is, red with a change for the worse.
+expect(0 "1 cells" ${mine} bench run suite.yaml --out first --quiet)
+expect(0 "1 added" ${mine} bench accept --reason "the first results" baseline.csv first)
+expect(0 "1 cells: 1 same" ${mine} bench compare baseline.csv first)
+file(READ ${WORK}/policy/my_drasim.cc text)
+string(REPLACE "? 100 : 100 - row" "? 100 : row" text "${text}")
+file(WRITE ${WORK}/policy/my_drasim.cc "${text}")
+step(${CMAKE_COMMAND} --build ${WORK}/mine)
+expect(0 "1 cells" ${mine} bench run suite.yaml --out second --quiet)
+expect(1 "1 cells: 1 worse" ${mine} bench compare baseline.csv second)

@@ -40,7 +40,8 @@ struct PageResult {
   std::vector<std::string> skipped;   // "PAGE:LINE: skipped: " and what is missing
 };
 
-// One page. Its commands share a folder with the repository's scenarios/, in the order of the page.
+// One page. Its commands share a folder with the repository's scenarios/ and bench/, in the order
+// of the page.
 class PageRunner {
  public:
   // `slow`: blocks that take seconds run, too.
@@ -48,6 +49,7 @@ class PageRunner {
     namespace fs = std::filesystem;
     fs::copy(fs::path(DRASIM_SOURCE_DIR) / "scenarios", dir_.PathOf("scenarios"),
              fs::copy_options::recursive);
+    fs::create_directory_symlink(fs::path(DRASIM_SOURCE_DIR) / "bench", dir_.PathOf("bench"));
     for (const FetchedFile& file : kFetchedFiles) {
       const fs::path link = dir_.PathOf(file.path);
       fs::create_directories(link.parent_path());

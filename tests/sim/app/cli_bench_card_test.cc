@@ -116,5 +116,41 @@ TEST_F(CliBenchCardTest, AnImpossiblePlacementIsNamed) {
   ExpectRefused({"bench", "judge", "small.yaml"}, "bench judge needs --decisions FILE");
 }
 
+TEST_F(CliBenchCardTest, DecisionsThatGetWorseFail) {
+  dir_.Write("two.yaml",
+             "mode: replay\norder: trace\ncluster: {nodes: 2, node: {cpu: \"4\", memory: 8Gi}}\n"
+             "workload: {jobs: [{name: a, cpu: \"1\", memory: 1Gi, run_time: 1h}]}\n");
+  dir_.Write("old.csv", "pod,node,time\na,node-000000,10\n");
+  dir_.Write("new.csv", "pod,node,time\na,node-000000,30\n");
+  const auto judge = [this](const std::string& decisions, std::vector<std::string> more) {
+    std::vector<std::string> args = {"bench", "judge", "two.yaml", "--decisions", decisions};
+    args.insert(args.end(), more.begin(), more.end());
+    return Run(args);
+  };
+  dir_.Write("old.json", judge("old.csv", {"--format", "json"}).out);
+  const std::vector<std::string> gate = {"--baseline", "old.json", "--fail-if",
+                                         "mean_queueing_seconds > 50%"};
+  const ProcessResult same = judge("old.csv", gate);
+  EXPECT_EQ(same.exit_code, 0);
+  EXPECT_TRUE(absl::EndsWith(same.out,
+                             "\nAgainst old.json, 1 row(s): no figure differs.\n"
+                             "passed mean_queueing_seconds > 50%: decisions 0.0\n"))
+      << same.out;
+  const ProcessResult later = judge("new.csv", gate);
+  EXPECT_EQ(later.exit_code, 1);
+  EXPECT_TRUE(absl::EndsWith(later.out, "\nFAILED mean_queueing_seconds > 50%: decisions +20.0\n"))
+      << later.out;
+  EXPECT_EQ(later.err, "");
+  std::vector<std::string> in_json = gate;
+  in_json.emplace_back("--format=json");
+  EXPECT_EQ(JsonAt(judge("new.csv", in_json).out, "baseline.failed"), "true");
+  ExpectRefused(
+      {"bench", "judge", "two.yaml", "--decisions", "old.csv", "--fail-if", "goodput < 0"},
+      "--fail-if needs --baseline OLD.json");
+  dir_.Write("torn.json", "{\"schema\": \"drasim.bench-judge/v1\", \"inputs\": []}");
+  ExpectRefused({"bench", "judge", "two.yaml", "--decisions", "old.csv", "--baseline", "torn.json"},
+                "torn.json:1:1: expected an object 'metrics'");
+}
+
 }  // namespace cli_bench_card_test
 }  // namespace drasim

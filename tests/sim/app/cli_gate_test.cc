@@ -77,8 +77,10 @@ TEST_F(CliGateTest, RefusesBadUsage) {
   ExpectRefused({"compare", "s.yaml", "--fail-if", "goodput < 0"},
                 "--fail-if needs --baseline OLD.json");
   dir_.Write("old.json", "{\"schema\": \"drasim.sweep/v1\"}");
-  ExpectRefused({"compare", "s.yaml", "--baseline", "old.json"},
-                "old.json:1:12: expected the schema drasim.compare/v1 of `drasim compare --out`");
+  ExpectRefused(
+      {"compare", "s.yaml", "--baseline", "old.json"},
+      "old.json:1:12: expected the schema drasim.compare/v1 of `drasim compare --out`, or "
+      "drasim.bench-judge/v1 of `drasim bench judge --format json`");
 }
 
 }  // namespace cli_gate_test
