@@ -17,6 +17,9 @@ struct AllocatorOptions {
   bool strict_upstream = true;
   // Searches as upstream does, without pruning, and counts its steps.
   bool count_steps = false;
+  // Without count_steps: how many steps a search takes before it is begun again with pruning, which
+  // finds the same answer, but has to look at all devices first.
+  int64_t steps_before_pruning = 256;
   // Order of the pools where upstream's is random: releases 1.34 and 1.35.
   uint64_t pool_order_seed = 0;
 };

@@ -65,6 +65,28 @@ struct NodeView {
   absl::flat_hash_map<uint32_t, bool> allowed;  // devices of segments with per_device_nodes
   bool any_invalid = false;
   bool declares_node_operations = false;
+
+  // Whether devices of the segment may be taken, as far as optional node operations go. `gate`:
+  // DRAOptionalNodeOperations.
+  bool FitsOperations(const DeviceSegment& segment, bool gate) const {
+    return !segment.skips_node_operations || (gate && declares_node_operations);
+  }
+  // Whether the device, which names its own nodes if the segment says so, is for this node.
+  bool Allows(const DeviceSegment& segment, uint32_t device) const {
+    return !segment.per_device_nodes || allowed.at(device);
+  }
+};
+
+// A device within a view.
+struct DevicePlace {
+  uint32_t segment = 0;
+  uint32_t device = 0;
+
+  friend bool operator==(const DevicePlace&, const DevicePlace&) = default;
+  friend bool operator<(const DevicePlace& left, const DevicePlace& right) {
+    return left.segment != right.segment ? left.segment < right.segment
+                                         : left.device < right.device;
+  }
 };
 
 class NodePools {

@@ -41,7 +41,7 @@ struct BinaryOperator {
 constexpr BinaryOperator kRelations[] = {
     {"==", ops::kEqual},  {"!=", ops::kNotEqual},     {"<", ops::kLess}, {"<=", ops::kLessEqual},
     {">", ops::kGreater}, {">=", ops::kGreaterEqual}, {"in", ops::kIn}};
-constexpr BinaryOperator kSums[] = {{"+", ops::kAdd}, {"-", ops::kSubtract}};
+constexpr BinaryOperator kSumOperators[] = {{"+", ops::kAdd}, {"-", ops::kSubtract}};
 constexpr BinaryOperator kProducts[] = {
     {"*", ops::kMultiply}, {"/", ops::kDivide}, {"%", ops::kModulo}};
 
@@ -187,7 +187,7 @@ class Parser {
   }
 
   NodeId Relation() { return Binary(kRelations, &Parser::Sum, &relation_depth_); }
-  NodeId Sum() { return Binary(kSums, &Parser::Product, &sum_depth_); }
+  NodeId Sum() { return Binary(kSumOperators, &Parser::Product, &sum_depth_); }
   NodeId Product() { return Binary(kProducts, &Parser::Unary, &product_depth_); }
 
   NodeId Unary() {
