@@ -22,8 +22,6 @@
 namespace drasim::cel {
 namespace {
 
-constexpr double kTwoTo63 = 9223372036854775808.0;
-
 Value Overflow(bool is_unsigned) {
   return Value::Error(ErrorKind::kText,
                       is_unsigned ? "unsigned integer overflow" : "integer overflow");
