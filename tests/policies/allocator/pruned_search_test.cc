@@ -350,7 +350,8 @@ TEST(PrunedSearchTest, GivesUpEarly) {
     auto* claim = world.claims[0].mutable_spec()->mutable_devices();
     claim->clear_constraints();
     claim->clear_requests();
-    for (const int64_t count : {devices == 22 ? int64_t{23} : int64_t{10}, int64_t{11}}) {
+    const bool too_many = devices == 22;
+    for (const int64_t count : {too_many ? 23 : 10, too_many ? 1 : 11}) {
       auto* request = claim->add_requests();
       request->set_name(absl::StrCat("r", count));
       request->mutable_exactly()->set_device_class_name("class-0");
