@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -450,10 +451,11 @@ absl::StatusOr<Quantity> Quantity::Parse(absl::string_view text) {
   return quantity;
 }
 
-Quantity Quantity::FromMilli(int64_t milli) {
+Quantity Quantity::FromMilli(int64_t milli, Format format) {
   Quantity quantity;
   quantity.mantissa_ = milli;
   quantity.scale_ = -3;
+  quantity.format_ = format;
   return quantity;
 }
 
@@ -517,6 +519,19 @@ internal::QuantityDecimal Quantity::ToDecimal() const {
   amount.digits = absl::StrCat(amount.negative ? uint64_t{0} - bits : bits);
   Normalize(&amount);
   return amount;
+}
+
+std::optional<absl::int128> Quantity::Nanos() const {
+  constexpr int64_t kMaxPlaces = 33;
+  const Decimal amount = ToDecimal();
+  const int64_t places = static_cast<int64_t>(amount.digits.size()) + amount.scale - kNanoScale;
+  if (places > kMaxPlaces) return std::nullopt;
+  absl::int128 nanos = 0;
+  for (int64_t i = 0; i < places; ++i) {
+    const bool given = i < static_cast<int64_t>(amount.digits.size());
+    nanos = nanos * 10 + (given ? amount.digits[static_cast<size_t>(i)] - '0' : 0);
+  }
+  return amount.negative ? -nanos : nanos;
 }
 
 Quantity Quantity::Combine(const Quantity& right, bool subtract) const {

@@ -35,8 +35,10 @@
 #define DRASIM_MODEL_QUANTITY_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "absl/numeric/int128.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -75,8 +77,8 @@ class Quantity {
   // in magnitude is cut to that without an error.
   static absl::StatusOr<Quantity> Parse(absl::string_view text);
 
-  // milli / 1000, DecimalSI.
-  static Quantity FromMilli(int64_t milli);
+  // milli / 1000.
+  static Quantity FromMilli(int64_t milli, Format format = Format::kDecimalSi);
   static Quantity FromUnits(int64_t units, Format format);
 
   // The amount in units, and in thousandths, rounded away from zero: 0.1 gives 1 unit. As upstream,
@@ -99,6 +101,10 @@ class Quantity {
   std::string Canonical() const;
 
   Format format() const { return format_; }
+
+  // The exact amount in billionths, or nothing beyond 10^33 of them in magnitude: up to 10^5 such
+  // amounts can be added up.
+  std::optional<absl::int128> Nanos() const;
 
   // -1, 0 or 1. Exact, and independent of the formats.
   int Compare(const Quantity& right) const;

@@ -3,6 +3,7 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -15,8 +16,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "model/check.h"
+#include "model/kube/go_json.h"
 #include "model/kube/reader_schema.h"
 #include "model/kube/reader_source.h"
+#include "model/kube/resource_lift.h"
 #include "model/kube/scalar.h"
 #include "model/kube/validate.h"
 #include "model/quantity.h"
@@ -28,6 +31,7 @@
 namespace drasim {
 namespace {
 
+using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
@@ -101,6 +105,7 @@ bool IsKubernetesGroup(absl::string_view group) {
 std::string ExpectedFormat(const FieldDescriptor& field, Format format) {
   if (format == proto::kube::FORMAT_QUANTITY) return "a quantity such as 2, 500m or 1.5Gi";
   if (format == proto::kube::FORMAT_TIME) return "a time such as 2024-01-31T12:00:00Z";
+  if (format == proto::kube::FORMAT_JSON) return "a value of JSON";
   return ExpectedScalar(field);
 }
 
@@ -126,6 +131,8 @@ const YamlNode* NodeAt(const YamlNode* node, absl::string_view path) {
     } else if (node->kind == YamlNode::Kind::kMapping) {
       for (size_t i = 0; i + 1 < node->children.size(); i += 2) {
         if (node->children[i]->text == step) next = node->children[i + 1];
+        // Paths are those of v1: older versions have a device's fields below "basic".
+        if (node->children[i]->text == "basic" && next == nullptr) next = node->children[i + 1];
       }
     }
     if (next == nullptr) break;
@@ -170,6 +177,12 @@ class KubeTreeReader {
     for (const KubeProblem& problem : check()) {
       Error(*NodeAt(&node, problem.path), "", problem.what);
     }
+  }
+
+  void ReadNode(const KubeDocument& document, const YamlNode& node, Message* message) {
+    begin_ = document.begin;
+    const KubePath root;
+    MergeMessage(node, root, message);
   }
 
   absl::StatusOr<KubeManifest> Finish() {
@@ -433,6 +446,7 @@ class KubeTreeReader {
     KubeObject read;
     read.line = source_->LineOf(begin_ + node.position);
     Message* object = read.object.GetReflection()->MutableMessage(&read.object, &member);
+    version_ = name.api_version;
     MergeEntries(entries, root, object);
     const auto set_text = [object](const char* field, const std::string& text) {
       const FieldDescriptor* descriptor = object->GetDescriptor()->FindFieldByName(field);
@@ -440,6 +454,9 @@ class KubeTreeReader {
     };
     set_text("api_version", name.api_version);
     set_text("kind", name.kind);
+    for (const KubeProblem& problem : LiftResourceObject(&read.object)) {
+      Error(*NodeAt(&node, problem.path), problem.path, problem.what);
+    }
     if (options_.validate && errors_ == errors_before) {
       for (const KubeProblem& problem : ValidateKubeObject(read.object)) {
         Error(*NodeAt(&node, problem.path), problem.path, problem.what);
@@ -458,12 +475,17 @@ class KubeTreeReader {
     const KubeFields& fields = fields_.Of(*message->GetDescriptor());
     for (const KubeEntry& entry : entries) {
       const KubePath below = path.Field(entry.name);
-      if (const FieldDescriptor* known = FindField(fields, entry.name); known != nullptr) {
+      const FieldDescriptor* known = FindField(fields, entry.name);
+      if (known != nullptr && IsInVersion(*known, version_)) {
         MergeField(*entry.value, below, *known, message);
         continue;
       }
       if (!fields.ignored.contains(entry.name)) {
-        const std::string what = absl::StrCat("unknown field", Suggest(entry.name, fields.names));
+        const std::string what =
+            known == nullptr
+                ? absl::StrCat("unknown field", Suggest(entry.name, fields.names))
+                : absl::StrCat("unknown field: only ",
+                               known->options().GetExtension(proto::kube::only_in), " have it");
         if (strict_) {
           Error(*entry.key, below.Text(), what);
         } else {
@@ -502,6 +524,9 @@ class KubeTreeReader {
       return MergeMessage(node, path, reflection.MutableMessage(message, &field));
     }
     if (node.kind != YamlNode::Kind::kSequence) return Mismatch(node, path, "a list");
+    if (const FieldDescriptor* given = GivenFieldOf(field); given != nullptr) {
+      reflection.SetBool(message, given, true);
+    }
     for (size_t i = 0; i < node.children.size(); ++i) {
       const YamlNode& item = *node.children[i];
       if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
@@ -520,9 +545,76 @@ class KubeTreeReader {
     for (const KubeEntry& given : Entries(node, path)) {
       Message* entry = message->GetReflection()->AddMessage(message, &field);
       entry->GetReflection()->SetString(entry, &key, given.name);
+      if (value.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+        MergeMapped(*given.value, path.MapKey(given.name),
+                    entry->GetReflection()->MutableMessage(entry, &value));
+        continue;
+      }
       if (!MergeScalar(*given.value, path.MapKey(given.name), value, FormatOf(field), entry)) {
         message->GetReflection()->RemoveLast(message, &field);
       }
+    }
+  }
+
+  // A message that is the value of a map; null is one without fields.
+  void MergeMapped(const YamlNode& node, const KubePath& path, Message* message) {
+    if (node.kind == YamlNode::Kind::kNull) return;
+    const Descriptor& type = *message->GetDescriptor();
+    const bool bare = !version_.empty() && node.kind == YamlNode::Kind::kScalar &&
+                      type.options().GetExtension(proto::kube::bare_in) == version_;
+    if (!bare) return MergeMessage(node, path, message);
+    MergeField(node, path, *type.FindFieldByName("value"), message);
+  }
+
+  // --- Values of JSON ---
+
+  // The value as compact JSON with sorted keys, which is what kubectl sends.
+  void AppendJson(const YamlNode& node, const KubePath& path, std::string* out) {
+    switch (node.kind) {
+      case YamlNode::Kind::kNull:
+        out->append("null");
+        return;
+      case YamlNode::Kind::kScalar:
+        return AppendJsonScalar(node, path, out);
+      case YamlNode::Kind::kSequence:
+        out->push_back('[');
+        for (size_t i = 0; i < node.children.size(); ++i) {
+          if (i > 0) out->push_back(',');
+          AppendJson(*node.children[i], path.Item(i), out);
+        }
+        out->push_back(']');
+        return;
+      case YamlNode::Kind::kMapping:
+        break;
+    }
+    std::vector<KubeEntry> entries = Entries(node, path);
+    std::sort(entries.begin(), entries.end(),
+              [](const KubeEntry& a, const KubeEntry& b) { return a.name < b.name; });
+    out->push_back('{');
+    for (size_t i = 0; i < entries.size(); ++i) {
+      if (i > 0) out->push_back(',');
+      AppendGoQuoted(entries[i].name, out);
+      out->push_back(':');
+      AppendJson(*entries[i].value, path.MapKey(entries[i].name), out);
+    }
+    out->push_back('}');
+  }
+
+  void AppendJsonScalar(const YamlNode& node, const KubePath& path, std::string* out) {
+    const KubeWord word = Resolve(node);
+    const bool number = word.kind == KubeWordKind::kInteger || word.kind == KubeWordKind::kFloat;
+    if (word.kind == KubeWordKind::kNull) {
+      out->append("null");
+    } else if (word.kind == KubeWordKind::kBoolean) {
+      out->append(word.text);
+    } else if (!number) {
+      AppendGoQuoted(word.text, out);
+    } else if (absl::ascii_isdigit(static_cast<unsigned char>(word.text.back()))) {
+      out->append(word.text);
+    } else {
+      // YAML's .inf and .nan
+      Mismatch(node, path, "a value of JSON");
+      out->append("null");
     }
   }
 
@@ -534,6 +626,12 @@ class KubeTreeReader {
       Mismatch(node, path, ExpectedFormat(field, format) + hint);
       return false;
     };
+    if (format == proto::kube::FORMAT_JSON) {
+      std::string json;
+      AppendJson(node, path, &json);
+      message->GetReflection()->SetString(message, &field, json);
+      return true;
+    }
     if (node.kind != YamlNode::Kind::kScalar) return mismatch();
     KubeWord word = Resolve(node);
     const bool is_text = word.kind == KubeWordKind::kText || word.kind == KubeWordKind::kTimestamp;
@@ -575,6 +673,7 @@ class KubeTreeReader {
   const KubeSource* source_;
   KubeReadOptions options_;
   bool strict_ = false;  // unknown fields are errors
+  std::string version_;  // of the object; empty: the newest
   KubeKinds kinds_;
   KubeFieldTable fields_;
   size_t begin_ = 0;  // of the document
@@ -609,6 +708,13 @@ absl::StatusOr<KubeManifest> ReadKubeObjects(absl::string_view text, absl::strin
   KubeTreeReader reader(&source, options);
   for (const KubeDocument& document : source.documents()) reader.ReadDocument(document);
   return reader.Finish();
+}
+
+absl::Status ReadKubeNode(const KubeSource& source, const KubeDocument& document,
+                          const YamlNode& node, const KubeReadOptions& options, Message* message) {
+  KubeTreeReader reader(&source, options);
+  reader.ReadNode(document, node, message);
+  return reader.Finish().status();
 }
 
 absl::Status ReadKubeMessage(absl::string_view text, absl::string_view file, Message* message,

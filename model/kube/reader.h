@@ -25,7 +25,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "model/kube/kube_problem.h"
+#include "model/kube/reader_source.h"
 #include "model/proto/kube.pb.h"
+#include "model/text/yaml_node.h"
 
 namespace drasim {
 
@@ -89,6 +91,15 @@ struct KubeReadOptions {
 // Limits: those of YamlTree per document of YAML; 64 levels in JSON. Cost: linear in the text.
 absl::StatusOr<KubeManifest> ReadKubeObjects(absl::string_view text, absl::string_view file,
                                              const KubeReadOptions& options = {});
+
+// Reads `node`, a value of `document` of `source`, into `message`: fields only, without kind, API
+// version (fields are the newest version's), lifting and validation. Unknown fields are left out
+// with a warning (KubeReadOptions::warnings).
+//
+// Errors (InvalidArgument) as ReadKubeObjects.
+absl::Status ReadKubeNode(const KubeSource& source, const KubeDocument& document,
+                          const YamlNode& node, const KubeReadOptions& options,
+                          google::protobuf::Message* message);
 
 // Reads the one object of `text`, a configuration file, into `message`, whose option `api` says
 // which kind it is (model/proto/kube.proto). Strict: unknown fields are errors. When all fields are

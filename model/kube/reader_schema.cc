@@ -2,6 +2,9 @@
 
 #include <google/protobuf/descriptor.h>
 
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "model/proto/kube.pb.h"
 
@@ -51,6 +54,19 @@ KubeFields::KubeFields(const google::protobuf::Descriptor& type) {
     ignored.emplace(word);
     names.emplace_back(word);
   }
+}
+
+const google::protobuf::FieldDescriptor* GivenFieldOf(
+    const google::protobuf::FieldDescriptor& field) {
+  if (!field.is_repeated()) return nullptr;
+  return field.containing_type()->FindFieldByName(absl::StrCat("given_", field.name()));
+}
+
+bool IsInVersion(const google::protobuf::FieldDescriptor& field, absl::string_view api_version) {
+  const std::string& only_in = field.options().GetExtension(proto::kube::only_in);
+  if (only_in.empty()) return true;
+  const std::vector<absl::string_view> versions = absl::StrSplit(only_in, ' ');
+  return std::find(versions.begin(), versions.end(), api_version) != versions.end();
 }
 
 const KubeFields& KubeFieldTable::Of(const google::protobuf::Descriptor& type) {

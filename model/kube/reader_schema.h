@@ -52,6 +52,14 @@ struct KubeFields {
   std::vector<std::string> names;  // of both, in the order of the schema
 };
 
+// The derived field that notes whether `field`, a repeated one, is written (kube_parts.proto); null
+// if there is none.
+const google::protobuf::FieldDescriptor* GivenFieldOf(
+    const google::protobuf::FieldDescriptor& field);
+
+// Whether objects of that API version have the field; an empty version is the newest.
+bool IsInVersion(const google::protobuf::FieldDescriptor& field, absl::string_view api_version);
+
 // Keeps what it has looked up.
 class KubeFieldTable {
  public:

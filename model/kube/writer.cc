@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -12,10 +13,12 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "model/check.h"
+#include "model/kube/go_json.h"
+#include "model/kube/reader_json.h"
 #include "model/kube/reader_schema.h"
 #include "model/kube/writer_yaml.h"
 #include "model/text/proto_scalar.h"
-#include "model/text/utf8.h"
+#include "model/text/yaml_node.h"
 
 namespace drasim {
 namespace {
@@ -46,6 +49,44 @@ std::string MemberText(const KubeValue& map, absl::string_view key) {
 
 KubeValue MessageValue(const Message& message);
 
+KubeValue NodeValue(absl::string_view json, const YamlNode& node) {
+  KubeValue value;
+  switch (node.kind) {
+    case YamlNode::Kind::kNull:
+      value.kind = KubeValue::Kind::kLiteral;
+      value.text = "null";
+      break;
+    case YamlNode::Kind::kScalar:
+      value = TextValue(node.text);
+      if (json[node.position] != '"') value.kind = KubeValue::Kind::kLiteral;
+      break;
+    case YamlNode::Kind::kSequence:
+      value.kind = KubeValue::Kind::kList;
+      for (const YamlNode* item : node.children) value.items.push_back(NodeValue(json, *item));
+      break;
+    case YamlNode::Kind::kMapping:
+      for (size_t i = 0; i + 1 < node.children.size(); i += 2) {
+        AddMember(node.children[i]->text, NodeValue(json, *node.children[i + 1]), &value);
+      }
+      break;
+  }
+  return value;
+}
+
+// The value of a field of the format FORMAT_JSON.
+KubeValue JsonValue(const std::string& json) {
+  std::deque<YamlNode> nodes;
+  const JsonTree tree = ParseJsonTree(json, 0, &nodes);
+  DRASIM_CHECK(tree.root != nullptr);
+  return NodeValue(json, *tree.root);
+}
+
+// Whether a derived field notes that the repeated `field` is written, though it is empty.
+bool IsGivenEmpty(const Message& message, const FieldDescriptor& field) {
+  const FieldDescriptor* given = GivenFieldOf(field);
+  return given != nullptr && message.GetReflection()->GetBool(message, given);
+}
+
 // Item `index` of a repeated field, or the value of a singular one (kSingular).
 KubeValue SingleValue(const Message& message, const FieldDescriptor& field, int index) {
   const Reflection& reflection = *message.GetReflection();
@@ -54,6 +95,8 @@ KubeValue SingleValue(const Message& message, const FieldDescriptor& field, int 
                                            : reflection.GetRepeatedMessage(message, &field, index));
   }
   KubeValue value = TextValue(ScalarText(message, field, index));
+  const auto format = field.options().GetExtension(proto::kube::format);
+  if (format == proto::kube::FORMAT_JSON) return JsonValue(value.text);
   if (field.cpp_type() != FieldDescriptor::CPPTYPE_STRING) value.kind = KubeValue::Kind::kLiteral;
   return value;
 }
@@ -83,7 +126,7 @@ KubeValue MessageValue(const Message& message) {
     const FieldDescriptor& field = *type.field(i);
     if (field.options().GetExtension(proto::kube::derived)) continue;
     if (field.is_repeated()) {
-      if (reflection.FieldSize(message, &field) == 0) continue;
+      if (reflection.FieldSize(message, &field) == 0 && !IsGivenEmpty(message, field)) continue;
       AddMember(field.json_name(), RepeatedValue(message, field), &value);
     } else if (reflection.HasField(message, &field)) {
       AddMember(field.json_name(), SingleValue(message, field, kSingular), &value);
@@ -113,29 +156,6 @@ KubeValue ObjectValue(const proto::kube::Object& object) {
 }
 
 // --- JSON as Go's encoder indents it for kubectl; json_writer.h has other escapes and indents ---
-
-void AppendGoQuoted(absl::string_view text, std::string* out) {
-  out->push_back('"');
-  size_t position = 0;
-  while (position < text.size()) {
-    const size_t start = position;
-    char32_t c = 0;
-    DRASIM_CHECK(DecodeUtf8(text, &position, &c));
-    static constexpr char kShort[] = "\"\\\b\f\n\r\t";
-    static constexpr char kLetters[] = "\"\\bfnrt";
-    const size_t letter =
-        c == 0 || c > 0x7FU ? absl::string_view::npos : absl::string_view(kShort).find(text[start]);
-    if (letter != absl::string_view::npos) {
-      out->push_back('\\');
-      out->push_back(kLetters[letter]);
-    } else if (c < 0x20U || c == U'<' || c == U'>' || c == U'&' || c == 0x2028U || c == 0x2029U) {
-      absl::StrAppend(out, "\\u", absl::Hex(static_cast<uint32_t>(c), absl::kZeroPad4));
-    } else {
-      out->append(text.data() + start, position - start);
-    }
-  }
-  out->push_back('"');
-}
 
 void AppendGoJson(const KubeValue& value, size_t level, std::string* out) {
   const auto new_line = [out](size_t depth) {

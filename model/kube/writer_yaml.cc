@@ -164,18 +164,20 @@ class KubeYamlWriter {
     }
     if (value.kind == KubeValue::Kind::kList && !value.items.empty()) {
       Break();
-      return WriteItems(value, indent);
+      return WriteItems(value, indent, /*after_dash=*/false);
     }
     Put(" ");
     WriteScalar(value, indent + 2);
   }
 
-  void WriteItems(const KubeValue& list, size_t indent) {
+  void WriteItems(const KubeValue& list, size_t indent, bool after_dash) {
     for (const KubeValue& item : list.items) {
-      Put(std::string(indent, ' '));
+      if (!after_dash) Put(std::string(indent, ' '));
+      after_dash = false;
       Put("- ");
-      DRASIM_CHECK(item.kind != KubeValue::Kind::kList);  // no field of Kubernetes has such items
-      if (item.kind == KubeValue::Kind::kMap && !item.members.empty()) {
+      if (item.kind == KubeValue::Kind::kList && !item.items.empty()) {
+        WriteItems(item, indent + 2, /*after_dash=*/true);
+      } else if (item.kind == KubeValue::Kind::kMap && !item.members.empty()) {
         WriteMap(item, indent + 2, /*after_dash=*/true);
       } else {
         WriteScalar(item, indent + 2);

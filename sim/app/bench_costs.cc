@@ -22,6 +22,7 @@
 #include "sim/bench/instructions.h"
 #include "sim/bench/suite.h"
 #include "sim/compare/cell.h"
+#include "sim/compare/parallel.h"
 #include "sim/record/folder_lock.h"
 #include "sim/run/input_files.h"
 #include "sim/run/run_outputs.h"

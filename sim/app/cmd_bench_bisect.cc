@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -20,6 +18,7 @@
 #include "sim/app/format_flag.h"
 #include "sim/bench/bench_cells.h"
 #include "sim/bench/bisect.h"
+#include "sim/bench/scratch_folder.h"
 #include "sim/bench/suite.h"
 #include "sim/record/data_table.h"
 
@@ -59,13 +58,6 @@ absl::StatusOr<std::vector<bench::BenchCell>> CellsOf(const std::string& suite_p
   return cells;
 }
 
-absl::StatusOr<std::string> MakeWorkFolder() {
-  std::error_code error;
-  std::string folder = (std::filesystem::temp_directory_path(error) / "drasim-bisect-XXXXXX");
-  if (mkdtemp(folder.data()) != nullptr) return folder;
-  return absl::UnavailableError(absl::StrCat(folder, ": cannot create the folder"));
-}
-
 std::string BisectCsv(const bench::BisectResult& result) {
   DataTable table({"commit", "subject", "cell", "figure", "before", "after"});
   for (const bench::BisectChange& change : result.changes) {
@@ -100,10 +92,10 @@ absl::Status BenchBisectCommand(const ParsedFlags& flags) {
   }
   ASSIGN_OR_RETURN(const std::vector<bench::BenchCell> cells,
                    CellsOf(flags.GetOr("suite", kUsualSuite), flags.positional()[0]));
-  ASSIGN_OR_RETURN(options.work_dir, MakeWorkFolder());
+  ASSIGN_OR_RETURN(const std::unique_ptr<bench::ScratchFolder> scratch,
+                   bench::ScratchFolder::Make());
+  options.work_dir = scratch->path();
   const absl::StatusOr<bench::BisectResult> result = bench::Bisect(cells, options);
-  std::error_code ignored;
-  std::filesystem::remove_all(options.work_dir, ignored);
   if (!result.ok()) return result.status();
   const OutputFormat format = FormatOf(flags);
   const std::string text = format == OutputFormat::kJson  ? bench::BisectJson(*result)

@@ -1,13 +1,9 @@
 // drasim bench card and bench verify.
 
-#include <stdlib.h>
-
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -23,8 +19,10 @@
 #include "sim/bench/bench_run.h"
 #include "sim/bench/card.h"
 #include "sim/bench/card_bundle.h"
+#include "sim/bench/scratch_folder.h"
 #include "sim/bench/suite.h"
 #include "sim/compare/cell.h"
+#include "sim/compare/parallel.h"
 #include "sim/record/data_table.h"
 #include "sim/record/folder_lock.h"
 #include "sim/run/input_files.h"
@@ -75,29 +73,6 @@ absl::Status CardOfResults(const std::string& path, const ParsedFlags& flags) {
   return results.missing.empty() ? absl::OkStatus() : QuietFailure(kExitMissing);
 }
 
-// A folder that is removed with all that is in it.
-class ScratchFolder {
- public:
-  static absl::StatusOr<std::unique_ptr<ScratchFolder>> Make() {
-    std::error_code error;
-    std::string path = (std::filesystem::temp_directory_path(error) / "drasim_XXXXXX").string();
-    if (error || mkdtemp(path.data()) == nullptr)
-      return absl::UnavailableError(absl::StrCat(path, ": cannot make a folder"));
-    return std::unique_ptr<ScratchFolder>(new ScratchFolder(path));
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
-
 }  // namespace
 
 absl::Status BenchCardCommand(const ParsedFlags& flags) {
@@ -124,7 +99,8 @@ absl::Status BenchCardCommand(const ParsedFlags& flags) {
 absl::Status BenchVerifyCommand(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(const std::string bundle, OneArgument(flags, "a folder of bench card"));
   ASSIGN_OR_RETURN(const bench::BenchRunOptions run, CardRunOf(flags));
-  ASSIGN_OR_RETURN(const std::unique_ptr<ScratchFolder> scratch, ScratchFolder::Make());
+  ASSIGN_OR_RETURN(const std::unique_ptr<bench::ScratchFolder> scratch,
+                   bench::ScratchFolder::Make());
   const absl::StatusOr<std::vector<std::string>> differences =
       bench::VerifyBundle(bundle, scratch->path(), run);
   if (absl::IsNotFound(differences.status())) {

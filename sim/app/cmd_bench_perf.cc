@@ -14,6 +14,7 @@
 #include "sim/app/exit_codes.h"
 #include "sim/app/format_flag.h"
 #include "sim/compare/cell.h"
+#include "sim/compare/parallel.h"
 #include "sim/perf/perf_report.h"
 #include "sim/perf/perf_suite.h"
 #include "sim/record/atomic_file.h"

@@ -44,6 +44,7 @@
 #include "sim/compare/fail_rule.h"
 #include "sim/compare/kept_comparison.h"
 #include "sim/compare/paired.h"
+#include "sim/compare/parallel.h"
 #include "sim/compare/statistics.h"
 #include "sim/compare/world_table.h"
 #include "sim/outputs/result_formats.h"

@@ -32,6 +32,7 @@
 #include "sim/compare/cell.h"
 #include "sim/compare/cell_metrics.h"
 #include "sim/compare/contenders.h"
+#include "sim/compare/parallel.h"
 #include "sim/outputs/result_formats.h"
 #include "sim/outputs/result_set.h"
 #include "sim/record/atomic_file.h"

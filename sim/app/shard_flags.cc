@@ -12,6 +12,7 @@
 #include "model/status_macros.h"
 #include "sim/app/emitted_jobs.h"
 #include "sim/compare/cell.h"
+#include "sim/compare/parallel.h"
 
 namespace drasim {
 namespace {

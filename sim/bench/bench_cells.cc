@@ -170,6 +170,8 @@ class CellMaker {
     cell.missing = missing_;
     cell.cost = entry_.cost;
     ASSIGN_OR_RETURN(const std::string files, HashFiles(&cell));
+    // Counted runs have another working directory.
+    MakePathsAbsolute(&*given.scenario);
     std::vector<uint64_t> seeds = entry_.seeds;
     if (seeds.empty()) seeds.push_back(spec->seed);
     for (const uint64_t seed : seeds) {

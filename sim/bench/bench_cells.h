@@ -60,8 +60,8 @@ struct BenchCell {
   // Why the cell cannot run: a file that is not there. Empty: it can.
   std::string missing;
   bool cost = false;  // of an entry marked `cost`
-  // The scenario without defaults, as YAML. Paths are relative to the working directory, so that
-  // any version of the program can read it from standard input.
+  // The scenario without defaults, as YAML. Paths are absolute, so that any version of the
+  // program can read it from standard input in any working directory.
   std::string scenario;
 };
 

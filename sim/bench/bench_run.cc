@@ -263,7 +263,7 @@ absl::Status CountCells(const std::vector<BenchCell>& cells, const BenchTable& t
   log << "\n";  // ends a line that a killed run may have torn
   RunsProgress progress("bench: instructions", pending.size(), options.quiet);
   const absl::Status ran = CountInstructions(
-      setup, options.program_file, counted, {options.jobs, options.timeout_seconds}, dir,
+      setup, options.program_file, counted, {options.jobs, options.timeout_seconds},
       [&](size_t k, const InstructionCount& count) {
         progress.Update(k, 1);
         const size_t i = pending[k];

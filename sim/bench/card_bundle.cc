@@ -19,6 +19,7 @@
 #include "sim/bench/bound_input.h"
 #include "sim/bench/gpu_bound.h"
 #include "sim/compare/cell.h"
+#include "sim/compare/parallel.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/folder_lock.h"
 #include "sim/run/simulation.h"

@@ -70,6 +70,11 @@ void ExecuteInChild(int descriptor, const Program& program) {
     WriteAll(descriptor, absl::StrCat("cannot open ", input, ": ", std::strerror(errno)));
     return;
   }
+  if (!program.directory.empty() && chdir(program.directory.c_str()) != 0) {
+    WriteAll(descriptor,
+             absl::StrCat("cannot enter ", program.directory, ": ", std::strerror(errno)));
+    return;
+  }
   // Tables of hashed addresses cost as much as the addresses happen to collide.
   const int persona = personality(0xffffffff);
   if (persona >= 0) personality(static_cast<unsigned long>(persona) | ADDR_NO_RANDOMIZE);

@@ -38,6 +38,9 @@ struct Program {
   // The file, or a name to be found in /usr/local/bin, /usr/bin and /bin, and its arguments.
   std::vector<std::string> arguments;
   std::string input;  // the file that is its standard input; empty: none
+  // Its working directory, from which relative paths in `arguments` and LD_LIBRARY_PATH count;
+  // empty: that of this process.
+  std::string directory = {};
 };
 
 // The same for other programs; the answer is what one writes to standard output and standard error,

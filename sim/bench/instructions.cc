@@ -18,6 +18,7 @@
 #include "absl/strings/strip.h"
 #include "model/status_macros.h"
 #include "sim/bench/build_flags.h"
+#include "sim/bench/scratch_folder.h"
 #include "sim/record/atomic_file.h"
 #include "sim/run/input_files.h"
 #include "traces/byte_source.h"
@@ -28,12 +29,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr absl::string_view kFingerprintMark = "fingerprint ";
+constexpr char kProgramLink[] = "program";
 constexpr size_t kLibraryDigits = 12;
 constexpr size_t kMaxCountBytes = 64u << 20;  // cachegrind's file has a line per function
 constexpr double kProbeSeconds = 60;
 
 // The output of a short program; an error if it cannot run.
-absl::StatusOr<std::string> OutputOfTool(std::vector<std::string> arguments) {
+absl::StatusOr<std::string> OutputOfTool(const std::vector<std::string>& arguments) {
   absl::StatusOr<std::string> output = absl::UnknownError("");
   RETURN_IF_ERROR(RunPrograms(
       1, {1, kProbeSeconds},
@@ -68,17 +70,6 @@ absl::StatusOr<std::vector<std::string>> LoadedLibraries() {
   return libraries;
 }
 
-// "123 <not needed> instructions:u ..." in perf's CSV: the count is the first field.
-absl::StatusOr<uint64_t> CountOfPerf(absl::string_view text) {
-  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
-    if (!absl::StrContains(line, "instructions")) continue;
-    const std::vector<absl::string_view> fields = absl::StrSplit(line, ',');
-    uint64_t count = 0;
-    if (absl::SimpleAtoi(fields[0], &count)) return count;
-  }
-  return absl::AbortedError("perf counted no instructions");
-}
-
 // cachegrind's file ends with "summary: COUNT".
 absl::StatusOr<uint64_t> CountOfCachegrind(absl::string_view text) {
   constexpr absl::string_view kSummary = "\nsummary: ";
@@ -101,7 +92,7 @@ std::vector<std::string> PrefixOf(const std::string& method, const std::string& 
 absl::StatusOr<uint64_t> ReadCount(const std::string& method, const std::string& path) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
   ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxCountBytes));
-  return method == kPerf ? CountOfPerf(text) : CountOfCachegrind(text);
+  return method == kPerf ? InstructionsInPerf(text) : CountOfCachegrind(text);
 }
 
 }  // namespace
@@ -129,21 +120,38 @@ std::string CostSetup::DifferenceTo(const CostSetup& other) const {
   return absl::StrJoin(differences, "; ");
 }
 
-absl::StatusOr<CostSetup> FindCostSetup() {
+absl::StatusOr<uint64_t> InstructionsInPerf(absl::string_view text) {
+  uint64_t sum = 0;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    // "123,,instructions:u,...", or "<not supported>,,instructions:u,..."
+    const std::vector<absl::string_view> fields = absl::StrSplit(line, ',');
+    uint64_t count = 0;
+    if (fields.size() > 2 && absl::StrContains(fields[2], "instructions") &&
+        absl::SimpleAtoi(fields[0], &count)) {
+      sum += count;
+    }
+  }
+  if (sum == 0) return absl::AbortedError("perf counted no instructions");
+  return sum;
+}
+
+absl::StatusOr<CostSetup> FindCostSetup() { return FindCostSetup(OutputOfTool); }
+
+absl::StatusOr<CostSetup> FindCostSetup(RunTool run_tool) {
   CostSetup setup;
-  const absl::StatusOr<std::string> valgrind = OutputOfTool({"valgrind", "--version"});
+  const absl::StatusOr<std::string> valgrind = run_tool({"valgrind", "--version"});
   if (valgrind.ok()) {
     setup.method = kCachegrind;
     setup.tool = FirstLine(*valgrind);
   } else {
     const absl::StatusOr<std::string> counted =
-        OutputOfTool({"perf", "stat", "-x,", "-e", "instructions:u", "--", "true"});
-    if (!counted.ok() || !CountOfPerf(*counted).ok()) {
+        run_tool({"perf", "stat", "-x,", "-e", "instructions:u", "--", "true"});
+    if (!counted.ok() || !InstructionsInPerf(*counted).ok()) {
       return absl::NotFoundError(
           "found neither valgrind nor hardware counters for perf, expected one of them: install "
           "the package valgrind");
     }
-    ASSIGN_OR_RETURN(const std::string version, OutputOfTool({"perf", "--version"}));
+    ASSIGN_OR_RETURN(const std::string version, run_tool({"perf", "--version"}));
     setup.method = kPerf;
     setup.tool = FirstLine(version);
   }
@@ -168,37 +176,40 @@ std::string FingerprintIn(absl::string_view answer) {
 
 absl::Status CountInstructions(const CostSetup& setup, const std::string& program,
                                absl::Span<const BenchCell* const> cells,
-                               const ChildRunOptions& options, const std::string& dir,
+                               const ChildRunOptions& options,
                                absl::FunctionRef<void(size_t, const InstructionCount&)> done) {
-  // Names of one length, which the program sees: a longer one would cost instructions.
-  const auto file_of = [&dir](size_t i, absl::string_view kind) {
-    return absl::StrCat(dir, "/cost.", absl::Dec(i, absl::kZeroPad6), kind);
+  ASSIGN_OR_RETURN(const std::unique_ptr<ScratchFolder> scratch, ScratchFolder::Make());
+  std::error_code error;
+  fs::create_symlink(fs::absolute(program, error), scratch->PathOf(kProgramLink), error);
+  if (error) {
+    return absl::UnavailableError(
+        absl::StrCat(scratch->path(), ": cannot make a link: ", error.message()));
+  }
+  const auto name_of = [](size_t i, absl::string_view kind) {
+    return absl::StrCat(absl::Dec(i, absl::kZeroPad6), kind);
   };
   for (size_t i = 0; i < cells.size(); ++i) {
-    RETURN_IF_ERROR(WriteFileAtomically(file_of(i, ".yaml"), cells[i]->scenario));
+    RETURN_IF_ERROR(WriteFileAtomically(scratch->PathOf(name_of(i, ".yaml")), cells[i]->scenario));
   }
-  const absl::Status status = RunPrograms(
+  return RunPrograms(
       cells.size(), options,
       [&](size_t i) {
-        return ProgramOfCell(PrefixOf(setup.method, file_of(i, ".out")), program,
-                             file_of(i, ".yaml"));
+        Program run =
+            ProgramOfCell(PrefixOf(setup.method, name_of(i, ".out")),
+                          absl::StrCat("./", kProgramLink), scratch->PathOf(name_of(i, ".yaml")));
+        run.directory = scratch->path();
+        return run;
       },
       [&](size_t i, const ChildResult& result) {
         InstructionCount count{absl::UnknownError(""), ""};
         if (result.answer.ok()) {
-          count.instructions = ReadCount(setup.method, file_of(i, ".out"));
+          count.instructions = ReadCount(setup.method, scratch->PathOf(name_of(i, ".out")));
           count.fingerprint = FingerprintIn(*result.answer);
         } else {
           count.instructions = result.answer.status();
         }
         done(i, count);
       });
-  std::error_code ignored;
-  for (size_t i = 0; i < cells.size(); ++i) {
-    fs::remove(file_of(i, ".yaml"), ignored);
-    fs::remove(file_of(i, ".out"), ignored);
-  }
-  return status;
 }
 
 }  // namespace drasim::bench

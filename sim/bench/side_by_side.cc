@@ -63,12 +63,12 @@ absl::StatusOr<BenchResults> ResultsOf(const std::string& binary, const Suite& s
 
 // Adds what `binary` takes for the cells to its results.
 absl::Status CountFor(const std::string& binary, const std::vector<const BenchCell*>& cells,
-                      const BenchRunOptions& options, const std::string& dir, BenchResults* results,
+                      const BenchRunOptions& options, BenchResults* results,
                       std::vector<CellProblem>* problems) {
   results->count_setup = options.count_instructions;
   std::map<CellId, uint64_t> counts;
   RETURN_IF_ERROR(CountInstructions(
-      *options.count_instructions, binary, cells, {options.jobs, options.timeout_seconds}, dir,
+      *options.count_instructions, binary, cells, {options.jobs, options.timeout_seconds},
       [&](size_t i, const InstructionCount& count) {
         if (count.instructions.ok()) {
           counts[cells[i]->id] = *count.instructions;
@@ -166,9 +166,9 @@ absl::StatusOr<SideBySide> RunSideBySide(const Suite& suite, const SideBySideOpt
   }
   if (options.run.count_instructions.has_value()) {
     RETURN_IF_ERROR(
-        CountFor(options.base_binary, measured, options.run, base_dir, &both.base, &both.problems));
+        CountFor(options.base_binary, measured, options.run, &both.base, &both.problems));
     RETURN_IF_ERROR(
-        CountFor(options.head_binary, measured, options.run, head_dir, &both.head, &both.problems));
+        CountFor(options.head_binary, measured, options.run, &both.head, &both.problems));
   }
   if (options.blocks == 0) return both;
   const std::string scenario_file = absl::StrCat(dir, "/scenario.yaml");

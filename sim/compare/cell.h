@@ -94,15 +94,6 @@ absl::StatusOr<CellResult> RunCell(const RunSpec& spec, bool with_starts = false
 // The figures of a simulation that has ended, without those of starts.
 CellResult CellOf(const Simulation& sim);
 
-// Calls work(i) for i in [0, n) on up to `jobs` threads. After the first error, which is returned,
-// no further call begins. `done` is called after each success, one at a time.
-absl::Status ForEachInParallel(size_t n, size_t jobs,
-                               const std::function<absl::Status(size_t)>& work,
-                               const std::function<void(size_t)>& done);
-
-// The number of threads in a flag's value; all cores if empty. InvalidArgument unless 1..256.
-absl::StatusOr<size_t> ParseJobs(const std::string& text);
-
 // Whether another seed may lead to another run: false only if nothing in the scenario is random.
 bool DependsOnSeed(const RunSpec& spec);
 

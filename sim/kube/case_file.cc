@@ -39,17 +39,24 @@ absl::Status ForEachLine(ByteSource& source,
 
 }  // namespace
 
-absl::Status ForEachKubeCase(ByteSource& source, bool with_answers,
-                             absl::FunctionRef<absl::Status(const KubeCaseLine&)> handle) {
+absl::Status ForEachCaseLine(ByteSource& source,
+                             absl::FunctionRef<absl::Status(absl::string_view line)> handle) {
   absl::Status first_error;
   RETURN_IF_ERROR(ForEachLine(source, [&](absl::string_view line, size_t number) {
-    const absl::StatusOr<KubeCaseLine> read = ReadKubeCaseLine(line, with_answers);
-    const absl::Status handled = read.ok() ? handle(*read) : read.status();
+    const absl::Status handled = handle(line);
     if (handled.ok() || !first_error.ok()) return;
     first_error = absl::InvalidArgumentError(
         absl::StrCat(source.name(), ":", number, ": ", handled.message()));
   }));
   return first_error;
+}
+
+absl::Status ForEachKubeCase(ByteSource& source, bool with_answers,
+                             absl::FunctionRef<absl::Status(const KubeCaseLine&)> handle) {
+  return ForEachCaseLine(source, [&](absl::string_view line) -> absl::Status {
+    ASSIGN_OR_RETURN(const KubeCaseLine read, ReadKubeCaseLine(line, with_answers));
+    return handle(read);
+  });
 }
 
 }  // namespace drasim

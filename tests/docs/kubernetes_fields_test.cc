@@ -38,7 +38,9 @@ using ::testing::IsEmpty;
 using Verdict = KubeFieldVerdict;
 
 const Descriptor* MessageOf(const KubeTypeRows& type) {
-  return proto::kube::Object::descriptor()->file()->FindMessageTypeByName(type.message);
+  // Messages of the package are in several files.
+  const auto* const file = proto::kube::Object::descriptor()->file();
+  return file->pool()->FindMessageTypeByName(absl::StrCat(file->package(), ".", type.message));
 }
 
 // By Kubernetes' names.

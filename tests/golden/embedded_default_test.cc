@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
 #include "sim/compare/cell.h"
+#include "sim/compare/parallel.h"
 #include "sim/scenario/resolve.h"
 
 namespace drasim {

@@ -26,6 +26,7 @@
 #include "model/number_text.h"
 #include "model/proto/scenario.pb.h"
 #include "sim/compare/cell.h"
+#include "sim/compare/parallel.h"
 #include "sim/record/load_table.h"
 #include "sim/scenario/resolve.h"
 #include "tests/testing/shared_data.h"

@@ -16,6 +16,7 @@
 #include "sim/app/flags.h"
 #include "sim/compare/cell.h"
 #include "sim/compare/contenders.h"
+#include "sim/compare/parallel.h"
 
 namespace drasim {
 namespace mig_packing_test {

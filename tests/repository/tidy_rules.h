@@ -34,6 +34,7 @@ inline constexpr Room kArrows[] = {
     {"model/text", "model", "model/kube"},
     {"model/kube", "model", ""},
     {"policies", "policies model", ""},
+    {"policies/allocator", "policies/allocator policies/cel model", ""},
     {"policies/framework", "policies/framework model", ""},
     {"policies/plugins", "policies/plugins policies/framework model", ""},
     {"policies/devices", "policies/devices policies/plugins policies/framework model", ""},
@@ -57,6 +58,7 @@ inline constexpr Room kArrows[] = {
      ""},
     {"sim/extender", "sim/extender sim/scenario sim/core policies/framework traces model", ""},
     {"sim/kube", "sim/kube sim/extender sim/scenario sim/core policies traces model", ""},
+    {"sim/sdra", "sim/sdra policies traces model", ""},
     {"sim/perf",
      "sim/perf sim/bench sim/compare sim/kube sim/run sim/scenario sim/record sim/core policies "
      "traces model",

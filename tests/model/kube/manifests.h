@@ -59,11 +59,13 @@ inline const std::string& ParametersManifest() { return TestText("ParametersMani
 
 inline const std::string& StorageManifest() { return TestText("StorageManifest"); }
 
+inline const std::string& DevicesManifest() { return TestText("DevicesManifest"); }
+
 // All of them, in the order above.
 inline std::string EveryKind() {
-  const std::vector<std::string> parts = {NodeManifest(),   PodManifest(),    GatedPodManifest(),
-                                          OwnersManifest(), ClaimsManifest(), ParametersManifest(),
-                                          StorageManifest()};
+  const std::vector<std::string> parts = {NodeManifest(),    PodManifest(),    GatedPodManifest(),
+                                          OwnersManifest(),  ClaimsManifest(), ParametersManifest(),
+                                          StorageManifest(), DevicesManifest()};
   return absl::StrJoin(parts, "---\n");
 }
 

@@ -39,7 +39,7 @@ std::vector<std::string> PodProblems(absl::string_view spec) {
 
 TEST(ValidateKubeObjectTest, TheManifestOfEveryKindIsFine) {
   const KubeManifest read = ReadManifest(kube_manifests::EveryKind());
-  EXPECT_EQ(read.objects.size(), 43u);
+  EXPECT_EQ(read.objects.size(), 53u);
   for (const KubeObject& object : read.objects) {
     EXPECT_THAT(ValidateKubeObject(object.object), IsEmpty()) << object.object.DebugString();
   }

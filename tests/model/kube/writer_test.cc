@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "model/kube/reader.h"
+#include "model/kube/reader_schema.h"
 #include "model/kube/writer_yaml.h"
 #include "model/random.h"
 #include "tests/model/kube/manifests.h"
@@ -208,6 +209,11 @@ std::string RandomTextOf(proto::kube::Format format, Random* random) {
   if (format == proto::kube::FORMAT_TIME) {
     return random->Below(2) == 0 ? "2024-02-29T12:00:00Z" : "1999-12-31T23:59:59.5-01:30";
   }
+  if (format == proto::kube::FORMAT_JSON) {
+    static constexpr const char* kValues[] = {
+        "{}", "[]", "0.5", R"({"a":[[1,[]],[{"b":"\u003c"}],"x\ny"],"c":{"d":null}})"};
+    return kValues[random->Below(std::size(kValues))];
+  }
   return RandomText(random);
 }
 
@@ -223,9 +229,12 @@ class RandomObjects {
     Message* message = object.GetReflection()->MutableMessage(&object, &member);
     Fill(message, 0);
     const auto& options = member.message_type()->options();
+    // Older versions of resource.k8s.io come back as v1, the first of them.
+    const auto& first = options.GetExtension(proto::kube::api, 0);
+    const int count =
+        first.version() == "resource.k8s.io/v1" ? 1 : options.ExtensionSize(proto::kube::api);
     const auto& api = options.GetExtension(
-        proto::kube::api, static_cast<int>(random_.Below(
-                              static_cast<uint64_t>(options.ExtensionSize(proto::kube::api)))));
+        proto::kube::api, static_cast<int>(random_.Below(static_cast<uint64_t>(count))));
     SetText(message, "api_version", api.version());
     SetText(message, "kind", api.kind().empty() ? member.message_type()->name() : api.kind());
     return object;
@@ -242,20 +251,25 @@ class RandomObjects {
     for (int i = 0; i < type.field_count(); ++i) {
       const FieldDescriptor& field = *type.field(i);
       if (field.options().GetExtension(proto::kube::derived)) continue;
+      if (!field.options().GetExtension(proto::kube::only_in).empty()) continue;
       const bool is_message = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
       if (random_.Below(3) == 0 || (is_message && depth > 6)) continue;
       const uint64_t count = field.is_repeated() ? random_.Below(4) : 1;
       for (uint64_t j = 0; j < count; ++j) {
         if (field.is_map()) {
-          AddEntry(message, field);
+          AddEntry(message, field, depth);
         } else {
           SetOrAdd(message, field, depth);
         }
       }
+      const FieldDescriptor* given = GivenFieldOf(field);
+      if (given != nullptr && message->GetReflection()->FieldSize(*message, &field) > 0) {
+        message->GetReflection()->SetBool(message, given, true);
+      }
     }
   }
 
-  void AddEntry(Message* message, const FieldDescriptor& field) {
+  void AddEntry(Message* message, const FieldDescriptor& field, int depth) {
     const std::string key = RandomText(&random_);
     const Reflection& reflection = *message->GetReflection();
     const FieldDescriptor* key_field = field.message_type()->map_key();
@@ -265,8 +279,13 @@ class RandomObjects {
     }
     Message* entry = reflection.AddMessage(message, &field);
     entry->GetReflection()->SetString(entry, key_field, key);
+    const FieldDescriptor* value_field = field.message_type()->map_value();
+    if (value_field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+      Fill(entry->GetReflection()->MutableMessage(entry, value_field), depth + 1);
+      return;
+    }
     entry->GetReflection()->SetString(
-        entry, field.message_type()->map_value(),
+        entry, value_field,
         RandomTextOf(field.options().GetExtension(proto::kube::format), &random_));
   }
 
@@ -284,13 +303,15 @@ class RandomObjects {
         return;
       }
       case FieldDescriptor::CPPTYPE_BOOL:
-        to.SetBool(message, &field, random_.Below(2) == 0);
+        add ? to.AddBool(message, &field, random_.Below(2) == 0)
+            : to.SetBool(message, &field, random_.Below(2) == 0);
         return;
       case FieldDescriptor::CPPTYPE_INT32:
         to.SetInt32(message, &field, static_cast<int32_t>(random_.U64()));
         return;
       case FieldDescriptor::CPPTYPE_INT64:
-        to.SetInt64(message, &field, static_cast<int64_t>(random_.U64()));
+        add ? to.AddInt64(message, &field, static_cast<int64_t>(random_.U64()))
+            : to.SetInt64(message, &field, static_cast<int64_t>(random_.U64()));
         return;
       default:
         FAIL() << field.full_name() << " has a type that this test does not know";

@@ -108,6 +108,17 @@ TEST(ChildRunsTest, ProgramsAnswerWithWhatTheyWrite) {
   EXPECT_TRUE(absl::StrContains(results.at(5).answer.status().message(), "cannot open"));
 }
 
+TEST(ChildRunsTest, ProgramsRunInTheirDirectory) {
+  const TempDir dir;
+  dir.Write("in", "");
+  const auto results =
+      RunEach({{{"ls"}, "", dir.path()}, {{"ls"}, "", dir.PathOf("absent")}}, {1, 60});
+  ASSERT_EQ(results.at(0).answer.status(), absl::OkStatus());
+  EXPECT_EQ(*results.at(0).answer, "in\n");
+  EXPECT_TRUE(absl::StrContains(results.at(1).answer.status().message(),
+                                "cannot enter " + dir.PathOf("absent") + ": No such file"));
+}
+
 // Otherwise counts of instructions would vary with them.
 TEST(ChildRunsTest, ProgramsHaveAFixedEnvironment) {
   setenv("DRASIM_CHILD_RUNS_TEST", "1", 1);

@@ -1,0 +1,37 @@
+// Options of the structured allocator.
+#ifndef DRASIM_POLICIES_ALLOCATOR_ALLOCATOR_OPTIONS_H_
+#define DRASIM_POLICIES_ALLOCATOR_ALLOCATOR_OPTIONS_H_
+
+#include <cstdint>
+
+#include "policies/allocator/dra_features.h"
+
+namespace drasim {
+
+struct AllocatorOptions {
+  StructuredRelease release = StructuredRelease::k1_37;
+  // Features that the variant does not know are off.
+  DraFeatures features = DefaultDraFeatures(StructuredRelease::k1_37);
+  AllocatorVariant variant = AllocatorVariant::kIncubating;
+  // Keeps upstream's open bug: devices given with admin access are charged to counters.
+  bool strict_upstream = true;
+  // Searches as upstream does, without pruning, and counts its steps.
+  bool count_steps = false;
+  // Without count_steps: how many steps a search takes before it is begun again with pruning, which
+  // finds the same answer, but has to look at all devices first.
+  int64_t steps_before_pruning = 256;
+  // Order of the pools where upstream's is random: releases 1.34 and 1.35.
+  uint64_t pool_order_seed = 0;
+};
+
+// Upstream's allocators of 1.36 and later, stable apart, take pools and slices in order of their
+// names, and try each set of devices for a request once. The others take slices as they are listed,
+// and try every order of a set.
+inline bool SearchIsSorted(const AllocatorOptions& options) {
+  return options.release >= StructuredRelease::k1_36 &&
+         options.variant != AllocatorVariant::kStable;
+}
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_ALLOCATOR_ALLOCATOR_OPTIONS_H_

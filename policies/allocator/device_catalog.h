@@ -1,0 +1,119 @@
+// DeviceCatalog: the devices of ResourceSlices as rows, made once for a set of slices.
+//
+// Slices, devices and pools have dense numbers: slices and devices in the order in which they are
+// given, pools in the order of their first slice. Devices that differ in their name or place alone
+// share a kind, so that what is found out about one of them holds for all.
+#ifndef DRASIM_POLICIES_ALLOCATOR_DEVICE_CATALOG_H_
+#define DRASIM_POLICIES_ALLOCATOR_DEVICE_CATALOG_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/numeric/int128.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "model/device_columns.h"
+#include "model/proto/resource.pb.h"
+#include "policies/allocator/capacity_policy.h"
+#include "policies/allocator/device_use.h"
+
+namespace drasim {
+
+// Amounts are exact, in billionths.
+using ExactAmount = absl::int128;
+
+struct CatalogCounter {
+  uint32_t set = 0;  // number of the entry of sharedCounters or consumesCounters
+  TextId set_name;
+  TextId name;
+  ExactAmount amount = 0;
+};
+
+struct CatalogSlice {
+  const proto::kube::ResourceSlice* slice = nullptr;
+  uint32_t pool = 0;
+  uint32_t first_device = 0;
+  uint32_t end_device = 0;
+  bool has_groups = false;               // any device has compatibility groups
+  std::vector<CatalogCounter> counters;  // of sharedCounters
+};
+
+struct CatalogDevice {
+  const proto::kube::Device* device = nullptr;
+  uint32_t slice = 0;
+  uint32_t kind = 0;
+  bool multiple = false;                 // allowMultipleAllocations
+  std::vector<CatalogCounter> counters;  // of consumesCounters
+};
+
+// What a search asks of a device, but for its counters and its node.
+struct DeviceKind {
+  DeviceRow row;                                // attributes and capacities
+  const proto::kube::Device* device = nullptr;  // one of the kind
+  uint32_t capacities = 0;                      // for DeviceCatalog::capacities
+  bool consumes_counters = false;
+  bool has_binding_conditions = false;
+};
+
+struct CatalogPool {
+  std::string driver;
+  std::string name;
+  std::vector<uint32_t> slices;
+  std::string Text() const;  // "driver/pool"
+};
+
+class DeviceCatalog {
+ public:
+  // The slices belong to the caller and outlive the catalog. InvalidArgument for amounts that are
+  // no quantities, or exceed 10^24. O(content of the slices).
+  static absl::StatusOr<std::shared_ptr<DeviceCatalog>> Make(
+      absl::Span<const proto::kube::ResourceSlice* const> slices);
+
+  absl::Span<const CatalogSlice> slices() const { return slices_; }
+  absl::Span<const CatalogDevice> devices() const { return devices_; }
+  absl::Span<const CatalogPool> pools() const { return pools_; }
+  absl::Span<const DeviceKind> kinds() const { return kinds_; }
+  const DeviceCapacities& capacities(uint32_t index) const { return capacities_[index]; }
+  DeviceColumns& columns() { return columns_; }
+  const DeviceColumns& columns() const { return columns_; }
+
+  // The slices of spec.nodeName `node`, and those without one.
+  absl::Span<const uint32_t> SlicesOfNode(absl::string_view node) const;
+  absl::Span<const uint32_t> SlicesOfNoNode() const { return of_no_node_; }
+  // Whether any slice or device selects nodes by labels.
+  bool has_node_selectors() const { return has_node_selectors_; }
+
+  // All devices of that identity: several when slices of different generations have it.
+  std::vector<uint32_t> Find(const DeviceId& id) const;
+
+ private:
+  absl::Status Add(const proto::kube::ResourceSlice& slice);
+  absl::Status AddDevice(const proto::kube::ResourceSlice& slice,
+                         const proto::kube::Device& device);
+  uint32_t PoolOf(const proto::kube::ResourceSlice& slice);
+  absl::StatusOr<uint32_t> InternCapacities(const proto::kube::Device& device);
+  absl::StatusOr<DeviceRow> RowOf(const std::string& driver, const proto::kube::Device& device);
+
+  std::vector<CatalogSlice> slices_;
+  std::vector<CatalogDevice> devices_;
+  std::vector<CatalogPool> pools_;
+  std::vector<DeviceKind> kinds_;
+  std::vector<DeviceCapacities> capacities_;
+  DeviceColumns columns_;
+  bool has_node_selectors_ = false;
+  absl::flat_hash_map<std::string, std::vector<uint32_t>> by_node_;
+  std::vector<uint32_t> of_no_node_;
+  absl::flat_hash_map<std::string, uint32_t> pool_index_;      // by driver, 0 byte, name
+  absl::flat_hash_map<std::string, uint32_t> kind_index_;      // by content
+  absl::flat_hash_map<std::string, uint32_t> capacity_index_;  // by content
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_ALLOCATOR_DEVICE_CATALOG_H_

@@ -1,0 +1,44 @@
+// DeviceUse: the devices that claims hold.
+#ifndef DRASIM_POLICIES_ALLOCATOR_DEVICE_USE_H_
+#define DRASIM_POLICIES_ALLOCATOR_DEVICE_USE_H_
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "model/proto/resource.pb.h"
+#include "model/quantity.h"
+
+namespace drasim {
+
+struct DeviceId {
+  std::string driver;
+  std::string pool;
+  std::string device;
+
+  friend bool operator==(const DeviceId&, const DeviceId&) = default;
+  friend bool operator<(const DeviceId& left, const DeviceId& right) {
+    return std::tie(left.driver, left.pool, left.device) <
+           std::tie(right.driver, right.pool, right.device);
+  }
+  // "driver/pool/device"
+  std::string Text() const;
+};
+
+// What an allocator must leave alone.
+struct DeviceUse {
+  std::vector<DeviceId> dedicated;  // held alone
+  std::vector<DeviceId> shared;     // held in shares, known by their share ids
+  // Capacity that shares hold, summed up by device and name.
+  std::map<DeviceId, std::map<std::string, Quantity>> consumed;
+
+  // Adds what the claim's allocation holds. Results with admin access hold nothing. InvalidArgument
+  // for a consumed capacity that is no quantity. O(results).
+  absl::Status Add(const proto::kube::ResourceClaimV1& claim);
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_ALLOCATOR_DEVICE_USE_H_

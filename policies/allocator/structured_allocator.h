@@ -1,0 +1,79 @@
+// StructuredAllocator: devices of a node for claims of resource.k8s.io/v1, decision for decision as
+// kube-scheduler's allocator library.
+//
+//   ASSIGN_OR_RETURN(const std::shared_ptr<DeviceCatalog> catalog, DeviceCatalog::Make(slices));
+//   const auto pools = std::make_shared<NodePools>(options, catalog);
+//   ASSIGN_OR_RETURN(const auto allocator,
+//                    StructuredAllocator::Make(pools, verdicts, classes, use));
+//   const AllocationAnswer answer = allocator->Allocate(node, claims);
+//   if (answer.outcome == AllocationOutcome::kAllocated) Use(answer.results);
+//
+// One allocator serves all nodes of one pod's scheduling cycle; a catalog, its pools and its
+// verdicts serve all cycles until a slice changes. None of them is thread-safe.
+//
+// Source of the rules: k8s.io/dynamic-resource-allocation/structured, release 0.37.2. The search is
+// exhaustive and depth first: claims, requests, alternatives and devices in order, and the first
+// solution counts. See docs/dra_structured.md.
+#ifndef DRASIM_POLICIES_ALLOCATOR_STRUCTURED_ALLOCATOR_H_
+#define DRASIM_POLICIES_ALLOCATOR_STRUCTURED_ALLOCATOR_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "model/proto/kube.pb.h"
+#include "model/proto/resource.pb.h"
+#include "policies/allocator/device_use.h"
+#include "policies/allocator/node_pools.h"
+#include "policies/allocator/selector_verdicts.h"
+
+namespace drasim {
+
+enum class AllocationOutcome : uint8_t {
+  kAllocated,
+  kDoesNotFit,
+  kNodeError,  // concerns this node alone; others may still fit
+  kError,      // ends the scheduling attempt
+};
+
+struct AllocationAnswer {
+  AllocationOutcome outcome = AllocationOutcome::kDoesNotFit;
+  std::string error;                                     // upstream's words
+  std::vector<proto::kube::AllocationResultV1> results;  // kAllocated: one for each claim
+  int64_t steps = 0;  // calls of upstream's recursive function; with count_steps
+};
+
+class AllocatorState;
+
+class StructuredAllocator {
+ public:
+  // The classes and the slices of the pools' catalog belong to the caller and outlive the
+  // allocator; `use` is copied. `verdicts` are those of the catalog's columns. OutOfRange for a
+  // consumed capacity that exceeds 10^24. O(classes + use).
+  static absl::StatusOr<std::unique_ptr<StructuredAllocator>> Make(
+      std::shared_ptr<NodePools> pools, std::shared_ptr<SelectorVerdicts> verdicts,
+      absl::Span<const proto::kube::DeviceClass* const> classes, const DeviceUse& use);
+  ~StructuredAllocator();
+
+  // Devices of `node` for all of the claims, none of which is allocated, or for none. The claims
+  // must not change, nor move, while the allocator lives: what follows from them alone is kept.
+  // Shares have the id aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa: a caller that needs several gives them
+  // others.
+  AllocationAnswer Allocate(const proto::kube::Node& node,
+                            absl::Span<const proto::kube::ResourceClaimV1* const> claims);
+
+  // The same without the results: what a filter needs.
+  AllocationAnswer Decide(const proto::kube::Node& node,
+                          absl::Span<const proto::kube::ResourceClaimV1* const> claims);
+
+ private:
+  explicit StructuredAllocator(std::unique_ptr<AllocatorState> state);
+  std::unique_ptr<AllocatorState> state_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_ALLOCATOR_STRUCTURED_ALLOCATOR_H_

@@ -1,0 +1,24 @@
+// Conversions between CEL's types, and Go's names of them.
+#ifndef DRASIM_POLICIES_CEL_CONVERSIONS_H_
+#define DRASIM_POLICIES_CEL_CONVERSIONS_H_
+
+#include "absl/strings/string_view.h"
+#include "model/quantity.h"
+#include "policies/cel/functions.h"
+#include "policies/cel/value.h"
+
+namespace drasim::cel {
+
+// int(x), uint(x), double(x), string(x), bytes(x), bool(x). An error of kNoSuchOverload without
+// text for values of other types.
+Value Convert(Function function, const Value& value, Heap* heap);
+
+// A quantity as the double of its decimal text; infinite beyond the doubles.
+double ApproximateDouble(const Quantity& quantity);
+
+// What upstream's messages call the type of a value: "types.Bool", "cel.Semver".
+absl::string_view GoTypeName(const Value& value);
+
+}  // namespace drasim::cel
+
+#endif  // DRASIM_POLICIES_CEL_CONVERSIONS_H_

@@ -1,0 +1,27 @@
+// Queueing hints of DynamicResources: whether a change of a claim or of a pod may help a pod that
+// the plugin rejected.
+//
+// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/dynamicresources, release 1.37.2.
+#ifndef DRASIM_POLICIES_DRA_CLAIM_HINTS_H_
+#define DRASIM_POLICIES_DRA_CLAIM_HINTS_H_
+
+#include "model/proto/kube.pb.h"
+#include "model/proto/resource.pb.h"
+#include "policies/dra/claim_port.h"
+
+namespace drasim {
+
+// For a claim that was added (no `before`), changed, or deleted (no `after`). One of the two is
+// there. Only pods whose claims are all there can be helped: all of them when an allocation went
+// away, otherwise those that use the claim, if it is new or its status differs.
+bool ClaimChangeHelps(const proto::kube::Pod& pod, const proto::kube::ResourceClaimV1* before,
+                      const proto::kube::ResourceClaimV1* after, const ClaimCache& cache);
+
+// For a change of `changed` in the names of its generated claims: helps that pod once all its
+// claims are there.
+bool PodChangeHelps(const proto::kube::Pod& pod, const proto::kube::Pod& changed,
+                    const ClaimCache& cache);
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_DRA_CLAIM_HINTS_H_

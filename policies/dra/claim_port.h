@@ -1,0 +1,68 @@
+// The claims, classes and calls of the scheduler plugin for structured DRA, as ports: the plugin
+// (structured_resources.h) reads from a ClaimCache and leaves its calls to the caller, who carries
+// them out in virtual time, or at once.
+#ifndef DRASIM_POLICIES_DRA_CLAIM_PORT_H_
+#define DRASIM_POLICIES_DRA_CLAIM_PORT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "model/proto/kube.pb.h"
+#include "model/proto/resource.pb.h"
+
+namespace drasim {
+
+class AllocatedDevices;
+
+// A version of a claim. It never changes: a write makes another version.
+using ClaimRef = std::shared_ptr<const proto::kube::ResourceClaimV1>;
+
+// The scheduler's informers and its assume cache: everything as the scheduler knows it, which may
+// be older than the API server's objects.
+class ClaimCache {
+ public:
+  virtual ~ClaimCache() = default;
+  // Null if there is none.
+  virtual ClaimRef FindClaim(absl::string_view ns, absl::string_view name) const = 0;
+  // All claims, in a fixed order.
+  virtual void ForEachClaim(absl::FunctionRef<void(const ClaimRef&)> visit) const = 0;
+  // The devices that all of these claims hold.
+  virtual const AllocatedDevices& allocated() const = 0;
+  // Null if there is none. Valid until the cache changes.
+  virtual const proto::kube::DeviceClass* FindClass(absl::string_view name) const = 0;
+  // Keeps a version that a call returned, until the informers deliver it or a later one.
+  virtual void Assume(const ClaimRef& claim) = 0;
+};
+
+enum class ClaimVerb : uint8_t {
+  kGet,
+  kCreate,             // the name is made from generateName
+  kUpdate,             // all but the status
+  kUpdateStatus,       // only the status
+  kRemoveReservation,  // patch of the status: `consumer_uid` leaves reservedFor
+  kDelete,
+  kPatchPodStatus,  // sets `pod_status`
+};
+
+// A call of the API server.
+struct ClaimCall {
+  ClaimVerb verb = ClaimVerb::kGet;
+  ClaimRef claim;  // as it is to be written; otherwise its namespace and name count
+  std::string consumer_uid;
+  proto::kube::ExtendedResourceClaimStatus pod_status;
+};
+
+// The answer to a call. Aborted: the object has changed since it was read (409).
+struct ClaimReply {
+  absl::Status status;
+  ClaimRef claim;  // as it is stored now; null after kDelete and kPatchPodStatus
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_DRA_CLAIM_PORT_H_

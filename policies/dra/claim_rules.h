@@ -1,0 +1,44 @@
+// Rules about single claims of resource.k8s.io/v1 (k8s.io/dynamic-resource-allocation/resourceclaim
+// and the plugin dynamicresources, release 1.37.2).
+#ifndef DRASIM_POLICIES_DRA_CLAIM_RULES_H_
+#define DRASIM_POLICIES_DRA_CLAIM_RULES_H_
+
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "model/proto/kube.pb.h"
+#include "model/proto/resource.pb.h"
+#include "policies/dra/claim_port.h"
+
+namespace drasim {
+
+// Set before a claim is allocated, taken away when nobody uses it any more.
+inline constexpr char kClaimFinalizer[] = "resource.kubernetes.io/delete-protection";
+// Marks the claim that the scheduler makes for a pod's extended resources: "true".
+inline constexpr char kExtendedResourceClaimAnnotation[] =
+    "resource.kubernetes.io/extended-resource-claim";
+// Consumers that a claim can have at a time.
+inline constexpr int kMaxClaimConsumers = 256;
+
+inline bool IsAllocatedClaim(const proto::kube::ResourceClaimV1& claim) {
+  return claim.status().has_allocation();
+}
+
+bool IsReservedFor(const proto::kube::ResourceClaimV1& claim, absl::string_view consumer_uid);
+bool CanBeReserved(const proto::kube::ResourceClaimV1& claim);
+bool HasClaimFinalizer(const proto::kube::ResourceClaimV1& claim);
+
+// "default/claim-0"; "claim-0" without a namespace.
+std::string ClaimKey(const proto::kube::ResourceClaimV1& claim);
+
+// The claims of the pod's entries, in order; an entry for which no claim was needed is passed over.
+// The error's message is upstream's: a claim that is missing, in deletion or another owner's.
+// O(entries).
+absl::Status ForEachPodClaim(const proto::kube::Pod& pod, const ClaimCache& cache,
+                             absl::FunctionRef<void(const ClaimRef&)> visit);
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_DRA_CLAIM_RULES_H_

@@ -1,0 +1,102 @@
+// Sequences of API calls that the scheduler plugin makes for one claim, as state machines: Next
+// gives a call, takes the reply to it with the next call, and ends with none.
+//
+// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/dynamicresources, release 1.37.2.
+#ifndef DRASIM_POLICIES_DRA_CLAIM_TASKS_H_
+#define DRASIM_POLICIES_DRA_CLAIM_TASKS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "model/proto/kube.pb.h"
+#include "model/proto/resource.pb.h"
+#include "policies/dra/claim_port.h"
+
+namespace drasim {
+
+class ClaimTask {
+ public:
+  virtual ~ClaimTask() = default;
+  // The next call; none at the end. `reply` answers the previous one: null for the first.
+  virtual std::optional<ClaimCall> Next(const ClaimReply* reply) = 0;
+  // Valid at the end.
+  const absl::Status& status() const { return status_; }
+  // The claim's latest version that a call returned, or the one given; null once it is deleted.
+  const ClaimRef& claim() const { return claim_; }
+
+ protected:
+  explicit ClaimTask(ClaimRef claim) : claim_(std::move(claim)) {}
+  // Ends the task.
+  std::optional<ClaimCall> Fail(absl::Status status) {
+    status_ = std::move(status);
+    return std::nullopt;
+  }
+  ClaimRef claim_;
+
+ private:
+  absl::Status status_;
+};
+
+// Makes a single call.
+class SingleCallTask : public ClaimTask {
+ public:
+  explicit SingleCallTask(ClaimCall call) : ClaimTask(call.claim), call_(std::move(call)) {}
+  std::optional<ClaimCall> Next(const ClaimReply* reply) override;
+
+ private:
+  ClaimCall call_;
+};
+
+// Takes the finalizer away and deletes the claim.
+class DeleteClaimTask : public ClaimTask {
+ public:
+  explicit DeleteClaimTask(ClaimRef claim) : ClaimTask(std::move(claim)) {}
+  std::optional<ClaimCall> Next(const ClaimReply* reply) override;
+
+ private:
+  enum class Stage : uint8_t { kBegin, kRefresh, kUpdate, kDelete };
+  std::optional<ClaimCall> Update();
+
+  Stage stage_ = Stage::kBegin;
+  int attempts_ = 0;
+};
+
+// What is to be written when a pod is bound.
+struct ClaimReservation {
+  // The devices found for the claim; none if it was allocated before.
+  std::optional<proto::kube::AllocationResultV1> allocation;
+  proto::kube::ConsumerReference consumer;
+  std::string timestamp;  // of the allocation, where it has none; empty: it gets none
+  // The claim is the scheduler's own, for extended resources: it is made first, and the pod learns
+  // of it last.
+  bool is_synthetic = false;
+  proto::kube::ExtendedResourceClaimStatus pod_status;  // without the claim's name
+  std::string pod_key;                                  // "default/pod-0"
+};
+
+// Makes the claim if need be, adds the finalizer, and writes allocation and reservation. After a
+// conflict it goes on with the claim as it is stored.
+class BindClaimTask : public ClaimTask {
+ public:
+  BindClaimTask(ClaimRef claim, ClaimReservation reservation)
+      : ClaimTask(std::move(claim)), reservation_(std::move(reservation)) {}
+  std::optional<ClaimCall> Next(const ClaimReply* reply) override;
+
+ private:
+  enum class Stage : uint8_t { kBegin, kCreate, kRefresh, kFinalizer, kStatus, kPodStatus };
+  std::optional<ClaimCall> AfterFailure(const absl::Status& status);
+  std::optional<ClaimCall> AddFinalizer();
+  std::optional<ClaimCall> WriteStatus();
+  std::optional<ClaimCall> TellPod();
+
+  ClaimReservation reservation_;
+  Stage stage_ = Stage::kBegin;
+  int attempts_ = 0;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_DRA_CLAIM_TASKS_H_

@@ -1,0 +1,49 @@
+// The allocator as the scheduler plugin sees it: one search serves all nodes of one pod's attempt.
+#ifndef DRASIM_POLICIES_DRA_DEVICE_SEARCH_H_
+#define DRASIM_POLICIES_DRA_DEVICE_SEARCH_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "model/proto/kube.pb.h"
+#include "model/proto/resource.pb.h"
+#include "policies/allocator/device_use.h"
+#include "policies/dra/claim_port.h"
+
+namespace drasim {
+
+enum class SearchOutcome : uint8_t {
+  kFits,
+  kDoesNotFit,
+  kNodeRejected,  // an error that concerns this node alone
+  kError,         // an error that ends the attempt
+};
+
+struct SearchResult {
+  SearchOutcome outcome = SearchOutcome::kDoesNotFit;
+  std::string message;                                       // of the errors
+  std::vector<proto::kube::AllocationResultV1> allocations;  // kFits: one for each claim
+  int64_t steps = 0;  // calls of upstream's recursive search, if they are counted
+};
+
+class DeviceSearch {
+ public:
+  virtual ~DeviceSearch() = default;
+  // Devices of the node for all of the claims, none of which is allocated.
+  virtual SearchResult Allocate(const proto::kube::Node& node,
+                                absl::Span<const ClaimRef> claims) = 0;
+};
+
+// Makes the search of an attempt, in which the devices of `use` are taken. An error ends the
+// attempt.
+using DeviceSearchMaker =
+    std::function<absl::StatusOr<std::unique_ptr<DeviceSearch>>(const DeviceUse& use)>;
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_DRA_DEVICE_SEARCH_H_

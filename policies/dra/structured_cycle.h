@@ -1,0 +1,103 @@
+// One pod's way through the scheduler plugin for structured DRA: upstream's CycleState, from
+// PreFilter to the end of PreBind or Unreserve.
+#ifndef DRASIM_POLICIES_DRA_STRUCTURED_CYCLE_H_
+#define DRASIM_POLICIES_DRA_STRUCTURED_CYCLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/proto/kube.pb.h"
+#include "model/proto/resource.pb.h"
+#include "model/time.h"
+#include "policies/dra/claim_port.h"
+#include "policies/dra/claim_tasks.h"
+#include "policies/dra/device_search.h"
+#include "policies/framework/plugin.h"
+
+namespace drasim {
+
+// framework.Status: a code, and upstream's words (empty: none).
+struct ClaimStatus {
+  StepCode code = StepCode::kSuccess;
+  std::string reason;
+  bool ok() const { return code == StepCode::kSuccess; }
+  bool operator==(const ClaimStatus&) const = default;
+};
+
+struct StructuredOptions {
+  // Gates.
+  bool extended_resources = true;
+  bool prioritized_list = true;
+  bool binding_conditions = true;  // with DRAResourceClaimDeviceStatus
+  // Arguments of the plugin.
+  int64_t binding_timeout_ns = 600 * kSecondNs;
+  int64_t filter_timeout_ns = 10 * kSecondNs;
+  // The modelled time of one step of upstream's search. 0: a search never times out. Otherwise the
+  // searches must count their steps.
+  int64_t search_step_ns = 0;
+};
+
+// Name of a synthetic claim that no API server has yet.
+inline constexpr char kUnmadeClaimName[] = "<extended-resources>";
+
+struct StructuredCycle {
+  struct Claim {
+    ClaimRef claim;  // as cached at PreFilter, then as a call returned it
+    // The devices that Reserve chose.
+    std::optional<proto::kube::AllocationResultV1> allocation;
+  };
+  // Filter's finds on one node.
+  struct NodeFind {
+    // In the order of the claims that are not allocated.
+    std::vector<proto::kube::AllocationResultV1> allocations;
+    ClaimRef synthetic;  // with the requests of this node; null if the pod needs none
+    std::vector<proto::kube::ContainerExtendedResourceRequest> mappings;
+  };
+  enum class Phase : uint8_t { kNone, kPostFilter, kBind, kWait, kUnreserve };
+  struct Task {
+    size_t claim = 0;  // its index
+    std::unique_ptr<ClaimTask> task;
+  };
+
+  std::shared_ptr<const proto::kube::Pod> pod;
+  int64_t started_ns = 0;     // from 1970
+  std::vector<Claim> claims;  // in the pod's order; the synthetic one last
+  bool has_synthetic = false;
+  std::string synthetic_uid;              // at PreFilter
+  std::vector<std::string> resources;     // extended ones that the pod requests, ascending
+  std::unique_ptr<DeviceSearch> search;   // null: all claims are allocated
+  std::map<std::string, NodeFind> finds;  // by node
+  std::set<size_t> unavailable;           // claims that kept out a node
+
+  // The calls under way, of structured_writes.h.
+  Phase phase = Phase::kNone;
+  std::string node;
+  std::deque<Task> tasks;
+  int64_t wake_ns = 0;      // the next look at conditions
+  int64_t deadline_ns = 0;  // of the wait for them
+  std::string outcome;      // PostFilter's words
+
+  bool HasUserClaims() const { return claims.size() > (has_synthetic ? 1U : 0U); }
+  bool IsSynthetic(size_t index) const { return has_synthetic && index + 1 == claims.size(); }
+};
+
+// The state of a step that makes calls: a call to carry out (then Resume with its reply), a time to
+// wait for (then Resume without one), or the step's result.
+struct ClaimProgress {
+  std::optional<ClaimCall> call;
+  std::optional<int64_t> wake_ns;
+  ClaimStatus status;
+
+  bool done() const { return !call.has_value() && !wake_ns.has_value(); }
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_DRA_STRUCTURED_CYCLE_H_

@@ -1,0 +1,325 @@
+#include "policies/dra/structured_resources.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "model/kube/requests.h"
+#include "model/kube/rules.h"
+#include "policies/dra/allocated_devices.h"
+#include "policies/dra/binding_conditions.h"
+#include "policies/dra/claim_rules.h"
+#include "policies/dra/claim_score.h"
+
+namespace drasim {
+namespace {
+
+namespace kube = ::drasim::proto::kube;
+
+ClaimStatus Unresolvable(std::string reason) {
+  return {StepCode::kUnresolvable, std::move(reason)};
+}
+
+ClaimStatus Error(std::string reason) { return {StepCode::kError, std::move(reason)}; }
+
+bool IsOwnedBy(const kube::ResourceClaimV1& claim, const kube::Pod& pod) {
+  const auto& owners = claim.metadata().owner_references();
+  return std::any_of(owners.begin(), owners.end(), [&](const kube::OwnerReference& owner) {
+    return owner.controller() && owner.name() == pod.metadata().name() &&
+           owner.uid() == pod.metadata().uid();
+  });
+}
+
+bool IsExtendedResourceClaim(const kube::ResourceClaimV1& claim) {
+  const auto& annotations = claim.metadata().annotations();
+  const auto found = annotations.find(kExtendedResourceClaimAnnotation);
+  return found != annotations.end() && found->second == "true";
+}
+
+// A claim without requests, which no API server knows. Its UID is unique among all claims.
+ClaimRef UnmadeClaim(const kube::Pod& pod) {
+  auto claim = std::make_shared<kube::ResourceClaimV1>();
+  kube::ObjectMeta* const metadata = claim->mutable_metadata();
+  metadata->set_namespace_(pod.metadata().namespace_());
+  metadata->set_name(kUnmadeClaimName);
+  metadata->set_uid(absl::StrCat(kUnmadeClaimName, pod.metadata().uid()));
+  metadata->set_generate_name(absl::StrCat(pod.metadata().name(), "-extended-resources-"));
+  (*metadata->mutable_annotations())[kExtendedResourceClaimAnnotation] = "true";
+  kube::OwnerReference* const owner = metadata->add_owner_references();
+  owner->set_api_version("v1");
+  owner->set_kind("Pod");
+  owner->set_name(pod.metadata().name());
+  owner->set_uid(pod.metadata().uid());
+  owner->set_controller(true);
+  return claim;
+}
+
+}  // namespace
+
+StructuredResources::StructuredResources(const ClaimCache* cache, const ResourceClasses* classes,
+                                         InFlightClaims* in_flight, DeviceSearchMaker make_search,
+                                         const StructuredOptions& options)
+    : cache_(cache),
+      classes_(classes),
+      in_flight_(in_flight),
+      make_search_(std::move(make_search)),
+      options_(options) {}
+
+ClaimStatus StructuredResources::PreEnqueue(const kube::Pod& pod) const {
+  const absl::Status found = ForEachPodClaim(pod, *cache_, [](const ClaimRef&) {});
+  return found.ok() ? ClaimStatus() : Unresolvable(std::string(found.message()));
+}
+
+// --- PreFilter ---
+
+ClaimRef StructuredResources::FindSyntheticClaim(const kube::Pod& pod,
+                                                 StructuredCycle* cycle) const {
+  if (!options_.extended_resources) return nullptr;
+  bool is_served = false;
+  for (const auto& [resource, amount] : CountedAmounts(QuantitiesOfPod(pod))) {
+    if (amount == 0 || !IsDraResourceName(resource)) continue;
+    cycle->resources.push_back(resource);
+    if (!classes_->ClassOf(resource).empty()) is_served = true;
+  }
+  if (!is_served) return nullptr;
+  ClaimRef left;
+  cache_->ForEachClaim([&](const ClaimRef& claim) {
+    if (left == nullptr && IsExtendedResourceClaim(*claim) && IsOwnedBy(*claim, pod)) left = claim;
+  });
+  return left != nullptr ? left : UnmadeClaim(pod);
+}
+
+ClaimStatus StructuredResources::CheckClass(const std::string& class_name,
+                                            const std::string& request) const {
+  if (class_name.empty()) {
+    return Error(absl::StrCat("request ", request, ": unsupported request type"));
+  }
+  if (cache_->FindClass(class_name) != nullptr) return {};
+  return Unresolvable(
+      absl::StrCat("request ", request, ": device class ", class_name, " does not exist"));
+}
+
+ClaimStatus StructuredResources::CheckRequests(const kube::ResourceClaimV1& claim) const {
+  for (const kube::DeviceRequest& request : claim.spec().devices().requests()) {
+    const std::string place =
+        absl::StrCat("resource claim ", ClaimKey(claim), ", request ", request.name(), ": ");
+    if (request.has_exactly()) {
+      const ClaimStatus status = CheckClass(request.exactly().device_class_name(), request.name());
+      if (!status.ok()) return status;
+      continue;
+    }
+    if (request.first_available().empty()) {
+      return Unresolvable(absl::StrCat(place, "unknown request type"));
+    }
+    if (!options_.prioritized_list) {
+      return Unresolvable(
+          absl::StrCat(place, "has subrequests, but the DRAPrioritizedList feature is disabled"));
+    }
+    for (const kube::DeviceSubRequest& subrequest : request.first_available()) {
+      const ClaimStatus status = CheckClass(subrequest.device_class_name(),
+                                            absl::StrCat(request.name(), "/", subrequest.name()));
+      if (!status.ok()) return status;
+    }
+  }
+  return {};
+}
+
+ClaimStatus StructuredResources::CheckClaim(const StructuredCycle& cycle, size_t index) const {
+  const kube::ResourceClaimV1& claim = *cycle.claims[index].claim;
+  if (IsAllocatedClaim(claim)) {
+    const bool usable = CanBeReserved(claim) || IsReservedFor(claim, cycle.pod->metadata().uid());
+    return usable ? ClaimStatus() : Unresolvable("resourceclaim in use");
+  }
+  if (in_flight_->Has(claim.metadata().uid())) {
+    return Unresolvable(
+        absl::StrCat("resource claim ", ClaimKey(claim), " is in the process of being allocated"));
+  }
+  return cycle.IsSynthetic(index) ? ClaimStatus() : CheckRequests(claim);
+}
+
+ClaimStatus StructuredResources::PreFilter(std::shared_ptr<const kube::Pod> pod, int64_t now_ns,
+                                           StructuredCycle* cycle) const {
+  cycle->pod = std::move(pod);
+  cycle->started_ns = now_ns;
+  std::vector<StructuredCycle::Claim> claims;
+  const absl::Status found = ForEachPodClaim(*cycle->pod, *cache_, [&](const ClaimRef& claim) {
+    claims.push_back({claim, std::nullopt});
+  });
+  if (!found.ok()) return Unresolvable(std::string(found.message()));
+  if (ClaimRef synthetic = FindSyntheticClaim(*cycle->pod, cycle); synthetic != nullptr) {
+    cycle->has_synthetic = true;
+    cycle->synthetic_uid = synthetic->metadata().uid();
+    claims.push_back({std::move(synthetic), std::nullopt});
+  }
+  if (claims.empty()) return {StepCode::kSkip, ""};
+  cycle->claims = std::move(claims);
+
+  bool searches = false;
+  for (size_t i = 0; i < cycle->claims.size(); ++i) {
+    ClaimStatus status = CheckClaim(*cycle, i);
+    if (!status.ok()) {
+      // PostFilter finds nothing to free then.
+      cycle->claims.clear();
+      cycle->has_synthetic = false;
+      return status;
+    }
+    if (!IsAllocatedClaim(*cycle->claims[i].claim)) searches = true;
+  }
+  if (!searches) return {};
+  const absl::StatusOr<DeviceUse> use = cache_->allocated().Use(*in_flight_);
+  if (!use.ok()) return Error(std::string(use.status().message()));
+  absl::StatusOr<std::unique_ptr<DeviceSearch>> search = make_search_(*use);
+  if (!search.ok()) return Error(std::string(search.status().message()));
+  cycle->search = *std::move(search);
+  return {};
+}
+
+// --- Filter ---
+
+ClaimStatus StructuredResources::FilterResources(const StructuredCycle& cycle,
+                                                 const kube::Node& node,
+                                                 StructuredCycle::NodeFind* find) const {
+  if (!cycle.has_synthetic) return {};
+  const ClaimRef& claim = cycle.claims.back().claim;
+  if (!claim->spec().devices().requests().empty()) {
+    // Left from an earlier attempt: PostFilter deletes it.
+    return Unresolvable("cannot schedule extended resource claim");
+  }
+  const KubeAmounts allocatable = CountedAmounts(ReadQuantities(node.status().allocatable()));
+  std::vector<std::string> resources;
+  for (const std::string& resource : cycle.resources) {
+    const auto offered = allocatable.find(resource);
+    const bool has_device_plugin = offered != allocatable.end() && offered->second > 0;
+    if (!has_device_plugin && !classes_->ClassOf(resource).empty()) {
+      resources.push_back(resource);
+    } else if (offered == allocatable.end()) {
+      return Unresolvable("cannot fit resource");
+    }
+  }
+  if (resources.empty() && !cycle.HasUserClaims()) return {};
+  if (IsAllocatedClaim(*claim)) return {};
+  ResourceRequests requests = RequestsOfResources(cycle.pod->spec(), resources, *classes_);
+  auto synthetic = std::make_shared<kube::ResourceClaimV1>(*claim);
+  for (const kube::DeviceRequest& request : requests.requests) {
+    *synthetic->mutable_spec()->mutable_devices()->add_requests() = request;
+  }
+  find->synthetic = std::move(synthetic);
+  find->mappings = std::move(requests.mappings);
+  return {};
+}
+
+bool StructuredResources::IsAvailable(const StructuredCycle& cycle,
+                                      const kube::ResourceClaimV1& claim,
+                                      const kube::Node& node) const {
+  if (!IsAllocatedClaim(claim)) return true;
+  const kube::AllocationResultV1& allocation = claim.status().allocation();
+  if (allocation.has_node_selector() && !SelectsNode(allocation.node_selector(), node)) {
+    return false;
+  }
+  if (!options_.binding_conditions) return true;
+  switch (ReadinessOf(claim).state) {
+    case BindingReadiness::kReady:
+      return true;
+    case BindingReadiness::kPending:
+      return !BindingTimedOut(claim, options_.binding_timeout_ns, cycle.started_ns);
+    case BindingReadiness::kFailed:
+      break;
+  }
+  return false;
+}
+
+ClaimStatus StructuredResources::Search(StructuredCycle* cycle, const kube::Node& node,
+                                        StructuredCycle::NodeFind* find) const {
+  std::vector<ClaimRef> claims;
+  for (size_t i = 0; i < cycle->claims.size(); ++i) {
+    const ClaimRef& claim = cycle->claims[i].claim;
+    if (IsAllocatedClaim(*claim)) continue;
+    const bool replaced = cycle->IsSynthetic(i) && find->synthetic != nullptr;
+    claims.push_back(replaced ? find->synthetic : claim);
+  }
+  SearchResult result = cycle->search->Allocate(node, claims);
+  if (options_.search_step_ns > 0 && options_.filter_timeout_ns > 0 &&
+      result.steps > options_.filter_timeout_ns / options_.search_step_ns) {
+    return Error(
+        absl::StrCat("node ", node.metadata().name(), ": timed out trying to allocate devices"));
+  }
+  switch (result.outcome) {
+    case SearchOutcome::kFits:
+      find->allocations = std::move(result.allocations);
+      return {};
+    case SearchOutcome::kDoesNotFit:
+      return Unresolvable("cannot allocate all claims");
+    case SearchOutcome::kNodeRejected:
+      return Unresolvable(std::move(result.message));
+    case SearchOutcome::kError:
+      break;
+  }
+  return Error(std::move(result.message));
+}
+
+ClaimStatus StructuredResources::Filter(StructuredCycle* cycle, const kube::Node& node) const {
+  StructuredCycle::NodeFind find;
+  ClaimStatus status = FilterResources(*cycle, node, &find);
+  if (!status.ok()) return status;
+  if (find.synthetic == nullptr && !cycle->HasUserClaims()) return {};
+
+  std::vector<size_t> unavailable;
+  for (size_t i = 0; i < cycle->claims.size(); ++i) {
+    if (!IsAvailable(*cycle, *cycle->claims[i].claim, node)) unavailable.push_back(i);
+  }
+  // A node without enough devices is rejected for that, whatever else is wrong with it.
+  if (cycle->search != nullptr) {
+    status = Search(cycle, node, &find);
+    if (!status.ok()) return status;
+  }
+  if (!unavailable.empty()) {
+    cycle->unavailable.insert(unavailable.begin(), unavailable.end());
+    return Unresolvable("resourceclaim not available on the node");
+  }
+  if (cycle->search != nullptr) cycle->finds[node.metadata().name()] = std::move(find);
+  return {};
+}
+
+// --- Score, Reserve ---
+
+int64_t StructuredResources::Score(const StructuredCycle& cycle, const std::string& node) const {
+  const auto find = cycle.finds.find(node);
+  if (find == cycle.finds.end()) return 0;
+  int64_t score = 0;
+  size_t next = 0;
+  for (const StructuredCycle::Claim& entry : cycle.claims) {
+    if (IsAllocatedClaim(*entry.claim)) continue;
+    score += ClaimScore(*entry.claim, find->second.allocations[next]);
+    ++next;
+  }
+  return score;
+}
+
+ClaimStatus StructuredResources::Reserve(StructuredCycle* cycle, const std::string& node) {
+  if (cycle->search == nullptr) return {};
+  const auto find = cycle->finds.find(node);
+  if (find == cycle->finds.end()) {
+    // The node's device plugins serve all that the pod requests.
+    if (!cycle->HasUserClaims()) return {};
+    return Error("claim allocation not found for node");
+  }
+  size_t next = 0;
+  for (size_t i = 0; i < cycle->claims.size(); ++i) {
+    StructuredCycle::Claim& entry = cycle->claims[i];
+    if (IsAllocatedClaim(*entry.claim)) continue;
+    entry.allocation = find->second.allocations[next];
+    ++next;
+    auto reserved = std::make_shared<kube::ResourceClaimV1>(
+        cycle->IsSynthetic(i) ? *find->second.synthetic : *entry.claim);
+    if (!HasClaimFinalizer(*reserved))
+      reserved->mutable_metadata()->add_finalizers(kClaimFinalizer);
+    *reserved->mutable_status()->mutable_allocation() = *entry.allocation;
+    in_flight_->Add(std::move(reserved));
+  }
+  return {};
+}
+
+}  // namespace drasim

@@ -1,0 +1,74 @@
+// The scheduler plugin DynamicResources for structured DRA: its decisions, without a clock and
+// without an API server. The caller has a cycle for each attempt and calls the points in the
+// framework's order; those that write are in structured_writes.h.
+//
+//   StructuredCycle cycle;
+//   ClaimStatus status = plugin.PreFilter(pod, now_ns, &cycle);
+//   if (status.ok()) status = plugin.Filter(&cycle, node);
+//
+// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/dynamicresources, release 1.37.2.
+#ifndef DRASIM_POLICIES_DRA_STRUCTURED_RESOURCES_H_
+#define DRASIM_POLICIES_DRA_STRUCTURED_RESOURCES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "model/proto/kube.pb.h"
+#include "model/proto/resource.pb.h"
+#include "policies/dra/claim_port.h"
+#include "policies/dra/device_search.h"
+#include "policies/dra/extended_resources.h"
+#include "policies/dra/in_flight_claims.h"
+#include "policies/dra/structured_cycle.h"
+
+namespace drasim {
+
+class StructuredResources {
+ public:
+  // The cache, the classes and the claims in flight must outlive the plugin.
+  StructuredResources(const ClaimCache* cache, const ResourceClasses* classes,
+                      InFlightClaims* in_flight, DeviceSearchMaker make_search,
+                      const StructuredOptions& options);
+
+  // kSuccess, or kUnresolvable while a claim of the pod is missing. O(claims).
+  ClaimStatus PreEnqueue(const proto::kube::Pod& pod) const;
+
+  // Fills `*cycle`, which must be new. kSkip when the pod needs no devices. `now_ns` counts from
+  // 1970. O(all claims).
+  ClaimStatus PreFilter(std::shared_ptr<const proto::kube::Pod> pod, int64_t now_ns,
+                        StructuredCycle* cycle) const;
+  // kError ends the attempt for all nodes.
+  ClaimStatus Filter(StructuredCycle* cycle, const proto::kube::Node& node) const;
+  // For nodes that passed.
+  int64_t Score(const StructuredCycle& cycle, const std::string& node) const;
+  // Keeps the devices found on the node from other pods, in memory.
+  ClaimStatus Reserve(StructuredCycle* cycle, const std::string& node);
+
+ private:
+  // The claim for the pod's extended resources: one left from an earlier attempt, or one without
+  // requests; null if no class serves them. Fills cycle->resources.
+  ClaimRef FindSyntheticClaim(const proto::kube::Pod& pod, StructuredCycle* cycle) const;
+  ClaimStatus CheckClaim(const StructuredCycle& cycle, size_t index) const;
+  ClaimStatus CheckRequests(const proto::kube::ResourceClaimV1& claim) const;
+  ClaimStatus CheckClass(const std::string& class_name, const std::string& request) const;
+
+  // Fills `*find` with the requests that the node must serve by DRA.
+  ClaimStatus FilterResources(const StructuredCycle& cycle, const proto::kube::Node& node,
+                              StructuredCycle::NodeFind* find) const;
+  bool IsAvailable(const StructuredCycle& cycle, const proto::kube::ResourceClaimV1& claim,
+                   const proto::kube::Node& node) const;
+  ClaimStatus Search(StructuredCycle* cycle, const proto::kube::Node& node,
+                     StructuredCycle::NodeFind* find) const;
+
+  const ClaimCache* cache_;
+  const ResourceClasses* classes_;
+  InFlightClaims* in_flight_;
+  DeviceSearchMaker make_search_;
+  StructuredOptions options_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_DRA_STRUCTURED_RESOURCES_H_

@@ -1,0 +1,240 @@
+#include "policies/dra/structured_writes.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "model/time.h"
+#include "policies/dra/binding_conditions.h"
+#include "policies/dra/claim_rules.h"
+
+namespace drasim {
+namespace {
+
+namespace kube = ::drasim::proto::kube;
+
+ClaimProgress Ended(StepCode code, std::string reason) {
+  ClaimProgress progress;
+  progress.status = {code, std::move(reason)};
+  return progress;
+}
+
+ClaimCall StatusCall(ClaimVerb verb, ClaimRef claim) {
+  ClaimCall call;
+  call.verb = verb;
+  call.claim = std::move(claim);
+  return call;
+}
+
+bool IsMade(const kube::ResourceClaimV1& claim) {
+  return claim.metadata().name() != kUnmadeClaimName;
+}
+
+// Whether nobody but the pod uses the claim.
+bool MayDeallocate(const kube::ResourceClaimV1& claim, const kube::Pod& pod) {
+  const auto& consumers = claim.status().reserved_for();
+  return consumers.empty() || (consumers.size() == 1 && consumers[0].uid() == pod.metadata().uid());
+}
+
+ClaimRef Deallocated(const kube::ResourceClaimV1& claim) {
+  auto freed = std::make_shared<kube::ResourceClaimV1>(claim);
+  freed->mutable_status()->clear_allocation();
+  freed->mutable_status()->clear_reserved_for();
+  freed->mutable_status()->clear_devices();
+  return freed;
+}
+
+}  // namespace
+
+// --- PostFilter ---
+
+ClaimProgress StructuredWrites::PostFilter(StructuredCycle* cycle) {
+  cycle->phase = StructuredCycle::Phase::kPostFilter;
+  cycle->outcome.clear();
+  for (const size_t index : cycle->unavailable) {
+    // Deleted below.
+    if (cycle->IsSynthetic(index)) break;
+    const ClaimRef& claim = cycle->claims[index].claim;
+    if (!MayDeallocate(*claim, *cycle->pod)) continue;
+    cycle->outcome = "deallocation of ResourceClaim completed";
+    cycle->tasks.push_back({index, std::make_unique<SingleCallTask>(
+                                       StatusCall(ClaimVerb::kUpdateStatus, Deallocated(*claim)))});
+    return RunTasks(cycle, nullptr, /*now_ns=*/0);
+  }
+  if (cycle->has_synthetic && IsMade(*cycle->claims.back().claim)) {
+    cycle->outcome = "deletion of ResourceClaim completed";
+    cycle->tasks.push_back(
+        {cycle->claims.size() - 1, std::make_unique<DeleteClaimTask>(cycle->claims.back().claim)});
+  }
+  return RunTasks(cycle, nullptr, /*now_ns=*/0);
+}
+
+// --- PreBind ---
+
+ClaimReservation StructuredWrites::ReservationOf(const StructuredCycle& cycle, size_t index,
+                                                 int64_t now_ns) const {
+  const kube::ObjectMeta& pod = cycle.pod->metadata();
+  ClaimReservation reservation;
+  reservation.allocation = cycle.claims[index].allocation;
+  reservation.consumer.set_resource("pods");
+  reservation.consumer.set_name(pod.name());
+  reservation.consumer.set_uid(pod.uid());
+  if (options_.binding_conditions) reservation.timestamp = KubeTimeText(now_ns);
+  reservation.pod_key = absl::StrCat(pod.namespace_(), "/", pod.name());
+  reservation.is_synthetic = cycle.IsSynthetic(index);
+  const auto find = cycle.finds.find(cycle.node);
+  if (reservation.is_synthetic && find != cycle.finds.end()) {
+    for (const auto& mapping : find->second.mappings) {
+      *reservation.pod_status.add_request_mappings() = mapping;
+    }
+  }
+  return reservation;
+}
+
+void StructuredWrites::AddBindTask(StructuredCycle* cycle, size_t from, int64_t now_ns) const {
+  for (size_t i = from; i < cycle->claims.size(); ++i) {
+    const StructuredCycle::Claim& entry = cycle->claims[i];
+    if (IsReservedFor(*entry.claim, cycle->pod->metadata().uid())) continue;
+    ClaimRef claim = entry.claim;
+    if (cycle->IsSynthetic(i) && !IsMade(*claim)) {
+      // The node's device plugins serve the resources.
+      if (!entry.allocation.has_value()) continue;
+      auto made = std::make_shared<kube::ResourceClaimV1>(*cycle->finds.at(cycle->node).synthetic);
+      made->mutable_metadata()->clear_name();
+      made->mutable_metadata()->clear_uid();
+      made->clear_status();
+      claim = std::move(made);
+    }
+    cycle->tasks.push_back(
+        {i, std::make_unique<BindClaimTask>(std::move(claim), ReservationOf(*cycle, i, now_ns))});
+    return;
+  }
+}
+
+ClaimProgress StructuredWrites::PreBind(StructuredCycle* cycle, const std::string& node,
+                                        int64_t now_ns) {
+  cycle->phase = StructuredCycle::Phase::kBind;
+  cycle->node = node;
+  AddBindTask(cycle, 0, now_ns);
+  return RunTasks(cycle, nullptr, now_ns);
+}
+
+void StructuredWrites::EndBindTask(StructuredCycle* cycle, size_t index, const ClaimTask& task) {
+  StructuredCycle::Claim& entry = cycle->claims[index];
+  // Upstream keeps a claim whose writes failed as it was before them; a synthetic one that was made
+  // must be known, for it is to be deleted.
+  const bool made = cycle->IsSynthetic(index) && !task.claim()->metadata().uid().empty();
+  const std::string in_flight =
+      cycle->IsSynthetic(index) ? cycle->synthetic_uid : entry.claim->metadata().uid();
+  if (task.status().ok() || made) {
+    entry.claim = task.claim();
+    cache_->Assume(task.claim());
+  }
+  if (entry.allocation.has_value()) in_flight_->Remove(in_flight);
+}
+
+ClaimProgress StructuredWrites::Poll(StructuredCycle* cycle, int64_t now_ns) {
+  cycle->phase = StructuredCycle::Phase::kWait;
+  if (now_ns >= cycle->deadline_ns) {
+    return Ended(StepCode::kError, "device binding timeout: context deadline exceeded");
+  }
+  bool all_ready = true;
+  for (StructuredCycle::Claim& entry : cycle->claims) {
+    const kube::ObjectMeta& metadata = entry.claim->metadata();
+    const ClaimRef claim = cache_->FindClaim(metadata.namespace_(), metadata.name());
+    if (claim == nullptr) {
+      return Ended(StepCode::kError,
+                   absl::StrCat("could not find ResourceClaim \"", ClaimKey(*entry.claim), "\""));
+    }
+    entry.claim = claim;
+    const ClaimReadiness readiness = ReadinessOf(*claim);
+    if (readiness.state == BindingReadiness::kFailed) {
+      return Ended(StepCode::kError, absl::StrCat("device binding failed: ", readiness.failure));
+    }
+    if (readiness.state == BindingReadiness::kReady) continue;
+    if (BindingTimedOut(*claim, options_.binding_timeout_ns, now_ns)) {
+      return Ended(StepCode::kError,
+                   absl::StrCat("device binding timeout: claim=", metadata.name()));
+    }
+    all_ready = false;
+    break;
+  }
+  if (all_ready) return Ended(StepCode::kSuccess, "");
+  cycle->wake_ns += kPollNs;
+  ClaimProgress progress;
+  progress.wake_ns = std::min(cycle->wake_ns, cycle->deadline_ns);
+  return progress;
+}
+
+// --- Unreserve ---
+
+ClaimProgress StructuredWrites::Unreserve(StructuredCycle* cycle) {
+  cycle->phase = StructuredCycle::Phase::kUnreserve;
+  cycle->tasks.clear();
+  for (size_t i = 0; i < cycle->claims.size(); ++i) {
+    const ClaimRef& claim = cycle->claims[i].claim;
+    if (cycle->IsSynthetic(i)) {
+      in_flight_->Remove(cycle->synthetic_uid);
+      if (!IsMade(*claim)) continue;
+      cycle->tasks.push_back({i, std::make_unique<DeleteClaimTask>(claim)});
+      continue;
+    }
+    if (cycle->claims[i].allocation.has_value()) in_flight_->Remove(claim->metadata().uid());
+    const std::string& uid = cycle->pod->metadata().uid();
+    if (!IsAllocatedClaim(*claim) || !IsReservedFor(*claim, uid)) continue;
+    ClaimCall call = StatusCall(ClaimVerb::kRemoveReservation, claim);
+    call.consumer_uid = uid;
+    cycle->tasks.push_back({i, std::make_unique<SingleCallTask>(std::move(call))});
+  }
+  return RunTasks(cycle, nullptr, /*now_ns=*/0);
+}
+
+// --- Calls ---
+
+ClaimProgress StructuredWrites::RunTasks(StructuredCycle* cycle, const ClaimReply* reply,
+                                         int64_t now_ns) {
+  while (!cycle->tasks.empty()) {
+    StructuredCycle::Task& front = cycle->tasks.front();
+    std::optional<ClaimCall> call = front.task->Next(reply);
+    if (call.has_value()) {
+      ClaimProgress progress;
+      progress.call = std::move(call);
+      return progress;
+    }
+    reply = nullptr;
+    const StructuredCycle::Task ended = std::move(front);
+    cycle->tasks.pop_front();
+    const absl::Status& status = ended.task->status();
+    if (cycle->phase == StructuredCycle::Phase::kBind) EndBindTask(cycle, ended.claim, *ended.task);
+    if (!status.ok() && cycle->phase != StructuredCycle::Phase::kUnreserve) {
+      return Ended(StepCode::kError, std::string(status.message()));
+    }
+    if (cycle->phase == StructuredCycle::Phase::kBind) AddBindTask(cycle, ended.claim + 1, now_ns);
+  }
+  return AfterTasks(cycle, now_ns);
+}
+
+ClaimProgress StructuredWrites::AfterTasks(StructuredCycle* cycle, int64_t now_ns) {
+  if (cycle->phase == StructuredCycle::Phase::kPostFilter) {
+    return Ended(StepCode::kReject, cycle->outcome);
+  }
+  if (cycle->phase != StructuredCycle::Phase::kBind) return Ended(StepCode::kSuccess, "");
+  const bool waits = options_.binding_conditions &&
+                     std::any_of(cycle->claims.begin(), cycle->claims.end(), [](const auto& entry) {
+                       return HasBindingConditions(*entry.claim);
+                     });
+  if (!waits) return Ended(StepCode::kSuccess, "");
+  cycle->wake_ns = now_ns;
+  cycle->deadline_ns = now_ns + options_.binding_timeout_ns;
+  return Poll(cycle, now_ns);
+}
+
+ClaimProgress StructuredWrites::Resume(StructuredCycle* cycle, const ClaimReply* reply,
+                                       int64_t now_ns) {
+  if (cycle->phase == StructuredCycle::Phase::kWait) return Poll(cycle, now_ns);
+  return RunTasks(cycle, reply, now_ns);
+}
+
+}  // namespace drasim

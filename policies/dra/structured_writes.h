@@ -1,0 +1,64 @@
+// The points of DynamicResources that write: PostFilter, PreBind and Unreserve. The caller carries
+// out the calls that a step asks for, in virtual time or at once, and lets the time pass that it
+// waits for.
+//
+//   ClaimProgress step = writes.PreBind(&cycle, "node-1", now_ns);
+//   while (step.call.has_value()) {
+//     const ClaimReply reply = server.Do(*step.call);
+//     step = writes.Resume(&cycle, &reply, now_ns);
+//   }
+//
+// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/dynamicresources, release 1.37.2.
+// Two differences: where upstream draws a claim to deallocate, the pod's first one is taken; and no
+// time passes between the attempts of a call that meets conflicts.
+#ifndef DRASIM_POLICIES_DRA_STRUCTURED_WRITES_H_
+#define DRASIM_POLICIES_DRA_STRUCTURED_WRITES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "policies/dra/claim_port.h"
+#include "policies/dra/claim_tasks.h"
+#include "policies/dra/in_flight_claims.h"
+#include "policies/dra/structured_cycle.h"
+
+namespace drasim {
+
+class StructuredWrites {
+ public:
+  // Interval between two looks at binding conditions.
+  static constexpr int64_t kPollNs = 5 * kSecondNs;
+
+  // The cache and the claims in flight must outlive the object.
+  StructuredWrites(ClaimCache* cache, InFlightClaims* in_flight, const StructuredOptions& options)
+      : cache_(cache), in_flight_(in_flight), options_(options) {}
+
+  // After a PreFilter or Filter without success, other than kError: kReject, with a reason if
+  // something was freed; kError if its call failed.
+  ClaimProgress PostFilter(StructuredCycle* cycle);
+  // Times count from 1970.
+  ClaimProgress PreBind(StructuredCycle* cycle, const std::string& node, int64_t now_ns);
+  // Failures of its calls are passed over.
+  ClaimProgress Unreserve(StructuredCycle* cycle);
+  // Goes on with the step under way. `reply` is null after a wait.
+  ClaimProgress Resume(StructuredCycle* cycle, const ClaimReply* reply, int64_t now_ns);
+
+ private:
+  // Adds PreBind's calls for the first claim from `from` on that is not reserved for the pod.
+  void AddBindTask(StructuredCycle* cycle, size_t from, int64_t now_ns) const;
+  ClaimReservation ReservationOf(const StructuredCycle& cycle, size_t index, int64_t now_ns) const;
+  ClaimProgress RunTasks(StructuredCycle* cycle, const ClaimReply* reply, int64_t now_ns);
+  void EndBindTask(StructuredCycle* cycle, size_t index, const ClaimTask& task);
+  ClaimProgress AfterTasks(StructuredCycle* cycle, int64_t now_ns);
+  // Looks at the conditions of all claims.
+  ClaimProgress Poll(StructuredCycle* cycle, int64_t now_ns);
+
+  ClaimCache* cache_;
+  InFlightClaims* in_flight_;
+  StructuredOptions options_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_DRA_STRUCTURED_WRITES_H_

@@ -1,0 +1,106 @@
+// Objects of resource.k8s.io/v1 from texts, and a cache of them, for tests of policies/dra.
+#ifndef DRASIM_TESTS_POLICIES_DRA_DRA_RIG_H_
+#define DRASIM_TESTS_POLICIES_DRA_DRA_RIG_H_
+
+#include <google/protobuf/text_format.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
+#include "model/proto/kube.pb.h"
+#include "model/proto/resource.pb.h"
+#include "policies/dra/allocated_devices.h"
+#include "policies/dra/claim_port.h"
+#include "policies/dra/device_search.h"
+
+namespace drasim::dra_rig {
+
+// A message in protobuf's text format.
+template <typename Message>
+Message FromText(const std::string& text) {
+  Message message;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &message)) << text;
+  return message;
+}
+
+// A claim "default/NAME" with the rest of its content.
+inline ClaimRef ClaimOf(const std::string& name, const std::string& content = "") {
+  auto claim = FromText<proto::kube::ResourceClaimV1>(content);
+  claim.mutable_metadata()->set_namespace_("default");
+  claim.mutable_metadata()->set_name(name);
+  claim.mutable_metadata()->set_uid(absl::StrCat("uid-", name));
+  return std::make_shared<const proto::kube::ResourceClaimV1>(std::move(claim));
+}
+
+// A pod "default/NAME" that uses the claims.
+inline std::shared_ptr<const proto::kube::Pod> PodOf(const std::string& name,
+                                                     const std::vector<std::string>& claims) {
+  proto::kube::Pod pod;
+  pod.mutable_metadata()->set_namespace_("default");
+  pod.mutable_metadata()->set_name(name);
+  pod.mutable_metadata()->set_uid(absl::StrCat("uid-", name));
+  for (const std::string& claim : claims) {
+    pod.mutable_spec()->add_resource_claims()->set_resource_claim_name(claim);
+  }
+  return std::make_shared<const proto::kube::Pod>(std::move(pod));
+}
+
+inline proto::kube::Node NodeOf(const std::string& name) {
+  proto::kube::Node node;
+  node.mutable_metadata()->set_name(name);
+  return node;
+}
+
+class TestCache : public ClaimCache {
+ public:
+  void Add(const ClaimRef& claim) {
+    ClaimRef& stored = claims_[claim->metadata().name()];
+    allocated_.OnClaim(stored.get(), claim.get());
+    stored = claim;
+  }
+  void Remove(const std::string& name) { claims_.erase(name); }
+  void AddClass(const std::string& name) { classes_[name].mutable_metadata()->set_name(name); }
+
+  ClaimRef FindClaim(absl::string_view, absl::string_view name) const override {
+    const auto found = claims_.find(std::string(name));
+    return found == claims_.end() ? nullptr : found->second;
+  }
+  void ForEachClaim(absl::FunctionRef<void(const ClaimRef&)> visit) const override {
+    for (const auto& [name, claim] : claims_) visit(claim);
+  }
+  const AllocatedDevices& allocated() const override { return allocated_; }
+  const proto::kube::DeviceClass* FindClass(absl::string_view name) const override {
+    const auto found = classes_.find(std::string(name));
+    return found == classes_.end() ? nullptr : &found->second;
+  }
+  void Assume(const ClaimRef& claim) override { Add(claim); }
+
+ private:
+  std::map<std::string, ClaimRef> claims_;
+  AllocatedDevices allocated_;
+  std::map<std::string, proto::kube::DeviceClass> classes_;
+};
+
+// Answers as told, by node.
+class TestSearch : public DeviceSearch {
+ public:
+  explicit TestSearch(const std::map<std::string, SearchResult>* results) : results_(results) {}
+  SearchResult Allocate(const proto::kube::Node& node, absl::Span<const ClaimRef> claims) override {
+    SearchResult result = results_->at(node.metadata().name());
+    if (result.outcome == SearchOutcome::kFits) result.allocations.resize(claims.size());
+    return result;
+  }
+
+ private:
+  const std::map<std::string, SearchResult>* results_;
+};
+
+}  // namespace drasim::dra_rig
+
+#endif  // DRASIM_TESTS_POLICIES_DRA_DRA_RIG_H_

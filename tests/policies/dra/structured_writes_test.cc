@@ -1,0 +1,169 @@
+#include "policies/dra/structured_writes.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "model/time.h"
+#include "policies/dra/claim_rules.h"
+#include "tests/policies/dra/dra_rig.h"
+
+namespace drasim {
+namespace {
+
+using dra_rig::ClaimOf;
+using dra_rig::FromText;
+using dra_rig::PodOf;
+using dra_rig::TestCache;
+
+constexpr char kWiredAllocation[] = R"(allocation { devices { results {
+    driver: "d" pool: "p" device: "x" binding_conditions: "attached"
+    binding_failure_conditions: "failed" } } allocation_timestamp: "1970-01-01T00:00:00Z" })";
+
+std::string WiredStatus(const std::string& more) {
+  return absl::StrCat("status { ", kWiredAllocation, " ", more, " }");
+}
+
+class StructuredWritesTest : public testing::Test {
+ protected:
+  StructuredWritesTest() {
+    options_.binding_timeout_ns = 12 * kSecondNs;
+    cycle_.pod = PodOf("pod", {"c"});
+  }
+  void AddClaim(const ClaimRef& claim) {
+    cache_.Add(claim);
+    cycle_.claims.push_back({claim, std::nullopt});
+  }
+  StructuredWrites Writes() { return StructuredWrites(&cache_, &in_flight_, options_); }
+  // Answers every call with success.
+  ClaimProgress CarryOut(ClaimProgress progress, int64_t now_ns = 0) {
+    while (progress.call.has_value()) {
+      calls_.push_back(*progress.call);
+      const ClaimReply reply = {absl::OkStatus(), progress.call->claim};
+      if (progress.call->verb == ClaimVerb::kUpdateStatus) cache_.Add(progress.call->claim);
+      progress = Writes().Resume(&cycle_, &reply, now_ns);
+    }
+    return progress;
+  }
+
+  StructuredOptions options_;
+  TestCache cache_;
+  InFlightClaims in_flight_;
+  StructuredCycle cycle_;
+  std::vector<ClaimCall> calls_;
+};
+
+TEST_F(StructuredWritesTest, PostFilterFreesTheFirstUnavailableClaimOfThePod) {
+  AddClaim(ClaimOf("busy", "status { allocation { } reserved_for { uid: \"uid-other\" } }"));
+  AddClaim(ClaimOf("own",
+                   "status { allocation { } reserved_for { uid: \"uid-pod\" } "
+                   "devices { device: \"x\" } }"));
+  AddClaim(ClaimOf("free", "status { allocation { } }"));
+  cycle_.unavailable = {0, 1, 2};
+  const ClaimProgress progress = CarryOut(Writes().PostFilter(&cycle_));
+  EXPECT_EQ(progress.status,
+            (ClaimStatus{StepCode::kReject, "deallocation of ResourceClaim completed"}));
+  ASSERT_EQ(calls_.size(), 1U);
+  EXPECT_EQ(calls_[0].verb, ClaimVerb::kUpdateStatus);
+  EXPECT_EQ(calls_[0].claim->metadata().name(), "own");
+  EXPECT_FALSE(IsAllocatedClaim(*calls_[0].claim));
+  EXPECT_EQ(calls_[0].claim->status().reserved_for_size(), 0);
+  EXPECT_EQ(calls_[0].claim->status().devices_size(), 0);
+}
+
+TEST_F(StructuredWritesTest, PostFilterWithoutHelpHasNoReason) {
+  AddClaim(ClaimOf("busy", "status { allocation { } reserved_for { uid: \"uid-other\" } }"));
+  cycle_.unavailable = {0};
+  EXPECT_EQ(CarryOut(Writes().PostFilter(&cycle_)).status, (ClaimStatus{StepCode::kReject, ""}));
+  EXPECT_TRUE(calls_.empty());
+}
+
+TEST_F(StructuredWritesTest, PostFilterDeletesASyntheticClaimLeftBehind) {
+  AddClaim(ClaimOf("left"));
+  cycle_.has_synthetic = true;
+  EXPECT_EQ(CarryOut(Writes().PostFilter(&cycle_)).status.reason,
+            "deletion of ResourceClaim completed");
+  ASSERT_EQ(calls_.size(), 2U);
+  EXPECT_EQ(calls_[1].verb, ClaimVerb::kDelete);
+}
+
+TEST_F(StructuredWritesTest, PreBindWritesEveryClaimThatIsNotReserved) {
+  AddClaim(ClaimOf("reserved", "status { allocation { } reserved_for { uid: \"uid-pod\" } }"));
+  AddClaim(ClaimOf("shared", "status { allocation { } reserved_for { uid: \"uid-other\" } }"));
+  AddClaim(ClaimOf("new"));
+  cycle_.claims[2].allocation.emplace();
+  in_flight_.Add(ClaimOf("new", "status { allocation { } }"));
+  EXPECT_TRUE(CarryOut(Writes().PreBind(&cycle_, "n", kSecondNs), kSecondNs).status.ok());
+  ASSERT_EQ(calls_.size(), 3U);
+  EXPECT_EQ(calls_[0].claim->metadata().name(), "shared");
+  EXPECT_EQ(calls_[0].claim->status().reserved_for_size(), 2);
+  EXPECT_EQ(calls_[1].verb, ClaimVerb::kUpdate);
+  EXPECT_EQ(calls_[2].claim->metadata().name(), "new");
+  EXPECT_EQ(calls_[2].claim->status().allocation().allocation_timestamp(), "1970-01-01T00:00:01Z");
+  EXPECT_FALSE(in_flight_.Has("uid-new"));
+}
+
+TEST_F(StructuredWritesTest, PreBindWaitsForConditionsInStepsOfFiveSeconds) {
+  const std::string reserved = "reserved_for { uid: \"uid-pod\" } ";
+  AddClaim(ClaimOf("c", WiredStatus(reserved)));
+  ClaimProgress progress = Writes().PreBind(&cycle_, "n", 0);
+  EXPECT_EQ(progress.wake_ns, 5 * kSecondNs);
+  progress = Writes().Resume(&cycle_, nullptr, 5 * kSecondNs);
+  EXPECT_EQ(progress.wake_ns, 10 * kSecondNs);
+  cache_.Add(ClaimOf("c", WiredStatus(reserved + R"(devices { driver: "d" pool: "p" device: "x"
+      conditions { type: "attached" status: "True" } })")));
+  progress = Writes().Resume(&cycle_, nullptr, 10 * kSecondNs);
+  EXPECT_TRUE(progress.done());
+  EXPECT_TRUE(progress.status.ok());
+}
+
+TEST_F(StructuredWritesTest, PreBindEndsWithItsOwnTimeout) {
+  AddClaim(ClaimOf("c", WiredStatus("reserved_for { uid: \"uid-pod\" }")));
+  Writes().PreBind(&cycle_, "n", 0);
+  Writes().Resume(&cycle_, nullptr, 5 * kSecondNs);
+  ClaimProgress progress = Writes().Resume(&cycle_, nullptr, 10 * kSecondNs);
+  EXPECT_EQ(progress.wake_ns, 12 * kSecondNs);
+  progress = Writes().Resume(&cycle_, nullptr, 12 * kSecondNs);
+  EXPECT_EQ(progress.status,
+            (ClaimStatus{StepCode::kError, "device binding timeout: context deadline exceeded"}));
+}
+
+TEST_F(StructuredWritesTest, PreBindEndsWithAClaimThatWaitedBefore) {
+  AddClaim(ClaimOf("c", WiredStatus("reserved_for { uid: \"uid-pod\" }")));
+  const ClaimProgress progress = Writes().PreBind(&cycle_, "n", 10 * kSecondNs);
+  EXPECT_EQ(progress.wake_ns, 15 * kSecondNs);
+  EXPECT_EQ(Writes().Resume(&cycle_, nullptr, 15 * kSecondNs).status,
+            (ClaimStatus{StepCode::kError, "device binding timeout: claim=c"}));
+}
+
+TEST_F(StructuredWritesTest, PreBindEndsWithAFailure) {
+  AddClaim(ClaimOf("c", WiredStatus(R"(reserved_for { uid: "uid-pod" }
+      devices { driver: "d" pool: "p" device: "x"
+                conditions { type: "failed" status: "True" reason: "R" message: "m" } })")));
+  EXPECT_EQ(
+      Writes().PreBind(&cycle_, "n", 0).status,
+      (ClaimStatus{StepCode::kError, "device binding failed: claim=c, reason=R, message=\"m\""}));
+}
+
+TEST_F(StructuredWritesTest, UnreserveGivesBackWhatTheAttemptTook) {
+  AddClaim(ClaimOf("reserved", "status { allocation { } reserved_for { uid: \"uid-pod\" } }"));
+  AddClaim(ClaimOf("flying"));
+  cycle_.claims[1].allocation.emplace();
+  in_flight_.Add(ClaimOf("flying"));
+  AddClaim(ClaimOf("made"));
+  cycle_.has_synthetic = true;
+  EXPECT_TRUE(CarryOut(Writes().Unreserve(&cycle_)).status.ok());
+  EXPECT_FALSE(in_flight_.Has("uid-flying"));
+  ASSERT_EQ(calls_.size(), 3U);
+  EXPECT_EQ(calls_[0].verb, ClaimVerb::kRemoveReservation);
+  EXPECT_EQ(calls_[0].consumer_uid, "uid-pod");
+  EXPECT_EQ(calls_[1].verb, ClaimVerb::kUpdate);
+  EXPECT_EQ(calls_[2].verb, ClaimVerb::kDelete);
+}
+
+}  // namespace
+}  // namespace drasim
