@@ -17,7 +17,25 @@ void SetContainerDefaults(bool host_network, kube::Container* container) {
   }
 }
 
+template <typename Request>
+void SetRequestDefaults(Request* request) {
+  if (request->allocation_mode().empty()) request->set_allocation_mode("ExactCount");
+  if (request->allocation_mode() == "ExactCount" && request->count() == 0) request->set_count(1);
+  for (kube::DeviceToleration& toleration : *request->mutable_tolerations()) {
+    if (toleration.operator_().empty()) toleration.set_operator_("Equal");
+  }
+}
+
 }  // namespace
+
+void SetDeviceClaimDefaults(kube::DeviceClaim* claim) {
+  for (kube::DeviceRequest& request : *claim->mutable_requests()) {
+    if (request.has_exactly()) SetRequestDefaults(request.mutable_exactly());
+    for (kube::DeviceSubRequest& sub : *request.mutable_first_available()) {
+      SetRequestDefaults(&sub);
+    }
+  }
+}
 
 void SetPodDefaults(kube::PodSpec* spec) {
   const bool host_network = spec->host_network();

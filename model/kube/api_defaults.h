@@ -5,6 +5,7 @@
 #define DRASIM_MODEL_KUBE_API_DEFAULTS_H_
 
 #include "model/proto/kube.pb.h"
+#include "model/proto/resource.pb.h"
 
 namespace drasim {
 
@@ -12,6 +13,11 @@ namespace drasim {
 // request is the sum of its containers' where they have one. Ports of the host's network are host
 // ports. Idempotent. O(containers x resources).
 void SetPodDefaults(proto::kube::PodSpec* spec);
+
+// Fills in a claim's requests: allocationMode ExactCount, count 1 where that mode has none, and the
+// operator Equal of tolerations (pkg/apis/resource/v1/defaults.go, release 1.37). Idempotent.
+// O(requests).
+void SetDeviceClaimDefaults(proto::kube::DeviceClaim* claim);
 
 }  // namespace drasim
 

@@ -71,6 +71,19 @@ void LiftTaintRule(kube::DeviceTaintRuleSpec* spec, std::vector<KubeProblem>* pr
 
 }  // namespace
 
+bool IsStructuredDra(const kube::Object& object) {
+  switch (object.object_case()) {
+    case kube::Object::kResourceSlice:
+    case kube::Object::kDeviceClass:
+    case kube::Object::kResourceClaimV1:
+    case kube::Object::kResourceClaimTemplateV1:
+    case kube::Object::kDeviceTaintRule:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::vector<KubeProblem> LiftResourceObject(kube::Object* object) {
   std::vector<KubeProblem> problems;
   switch (object->object_case()) {

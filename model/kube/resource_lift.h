@@ -20,6 +20,10 @@ namespace drasim {
 // The API version of lifted objects.
 inline constexpr char kResourceV1[] = "resource.k8s.io/v1";
 
+// Whether the object is one of structured DRA: of resource.k8s.io/v1 or a version that is lifted to
+// it. Classic DRA's objects of that group are not.
+bool IsStructuredDra(const proto::kube::Object& object);
+
 // Moves the fields of older versions to where v1 has them; the object's apiVersion becomes
 // kResourceV1. Objects of other groups, and of classic DRA, stay as they are. The plain quantities
 // of v1alpha3 are in DeviceCapacity.value already (reader.h).

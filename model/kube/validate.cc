@@ -4,9 +4,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "model/kube/api_check.h"
 #include "model/kube/field_check.h"
 #include "model/kube/objects.h"
 #include "model/kube/rules.h"
+#include "model/kube/validate_claim.h"
+#include "model/kube/validate_device.h"
 #include "model/kube/validate_pod.h"
 
 namespace drasim {
@@ -415,6 +418,32 @@ std::vector<KubeProblem> ValidateKubeClaimTemplate(
   return problems;
 }
 
+// resource.k8s.io/v1
+std::vector<KubeProblem> ValidateResourceObject(const kube::Object& object) {
+  std::vector<KubeProblem> problems;
+  ApiCheck check(&problems);
+  switch (object.object_case()) {
+    case kube::Object::kResourceSlice:
+      CheckResourceSlice(object.resource_slice(), &check);
+      break;
+    case kube::Object::kDeviceClass:
+      CheckDeviceClass(object.device_class(), &check);
+      break;
+    case kube::Object::kDeviceTaintRule:
+      CheckDeviceTaintRule(object.device_taint_rule(), &check);
+      break;
+    case kube::Object::kResourceClaimV1:
+      CheckResourceClaimV1(object.resource_claim_v1(), &check);
+      break;
+    case kube::Object::kResourceClaimTemplateV1:
+      CheckResourceClaimTemplateV1(object.resource_claim_template_v1(), &check);
+      break;
+    default:
+      break;
+  }
+  return problems;
+}
+
 }  // namespace
 
 std::vector<KubeProblem> ValidateKubeObject(const kube::Object& object) {
@@ -429,6 +458,12 @@ std::vector<KubeProblem> ValidateKubeObject(const kube::Object& object) {
       return ValidateKubeClaim(object.resource_claim());
     case kube::Object::kResourceClaimTemplate:
       return ValidateKubeClaimTemplate(object.resource_claim_template());
+    case kube::Object::kResourceSlice:
+    case kube::Object::kDeviceClass:
+    case kube::Object::kDeviceTaintRule:
+    case kube::Object::kResourceClaimV1:
+    case kube::Object::kResourceClaimTemplateV1:
+      return ValidateResourceObject(object);
     default:
       break;
   }

@@ -17,6 +17,7 @@
 #include "model/kube/list_pieces.h"
 #include "model/kube/positions.h"
 #include "model/kube/requests.h"
+#include "model/kube/resource_lift.h"
 #include "model/kube/validate.h"
 #include "model/status_macros.h"
 #include "traces/byte_source.h"
@@ -171,6 +172,10 @@ absl::Status ClusterDump::ReadFile(const std::string& path, std::vector<std::str
     KubePositions positions(std::move(piece), name, manifest.objects);
     for (size_t i = 0; i < manifest.objects.size(); ++i) {
       kube::Object& object = manifest.objects[i].object;
+      if (IsStructuredDra(object)) {
+        KeepStructured(object);
+        continue;
+      }
       const bool named = !MetadataIn(ObjectIn(object)).name().empty();
       for (const KubeProblem& problem :
            named ? ValidateKubeObject(object) : std::vector<KubeProblem>()) {
@@ -222,6 +227,7 @@ void ClusterDump::KeepSkipped(const std::vector<KubeSkipped>& skipped, const std
   };
   std::map<std::pair<std::string, std::string>, Kind> kinds;
   for (const KubeSkipped& object : skipped) {
+    // Of a version that is not read.
     if (ApiGroupOf(object) == "resource.k8s.io") {
       const std::string key = KubeKey(object.ns, object.name);
       if (object.kind == "ResourceClaim") structured_claims_.insert(key);
@@ -238,6 +244,12 @@ void ClusterDump::KeepSkipped(const std::vector<KubeSkipped>& skipped, const std
                                 name.second, " of ", name.first,
                                 kind.objects == 1 ? " is not read" : " are not read"));
   }
+}
+
+void ClusterDump::KeepStructured(const kube::Object& object) {
+  const std::string key = KubeKey(MetadataIn(ObjectIn(object)));
+  if (object.has_resource_claim_v1()) structured_claims_.insert(key);
+  if (object.has_resource_claim_template_v1()) structured_templates_.insert(key);
 }
 
 void ClusterDump::Keep(const kube::Object& object, const std::string& place) {

@@ -103,6 +103,8 @@ class ClusterDump {
   void KeepNamed(proto::kube::Object object, const std::string& place,
                  std::vector<std::string>* odd, size_t* problems);
   void Keep(const proto::kube::Object& object, const std::string& place);
+  // Remembers the names of claims and templates, which are not judged yet.
+  void KeepStructured(const proto::kube::Object& object);
   // Remembers structured claims; warns once per kind about other objects that may matter.
   void KeepSkipped(const std::vector<KubeSkipped>& skipped, const std::string& file,
                    std::vector<std::string>* odd);

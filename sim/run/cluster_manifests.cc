@@ -26,6 +26,7 @@
 #include "model/kube/list_pieces.h"
 #include "model/kube/positions.h"
 #include "model/kube/reader.h"
+#include "model/kube/resource_lift.h"
 #include "model/kube/rules.h"
 #include "model/kube/selectors_of.h"
 #include "model/kube/validate.h"
@@ -312,6 +313,10 @@ class SnapshotReader {
   }
 
   absl::Status KeepByKind(kube::Object object, const Place& place) {
+    if (IsStructuredDra(object)) {
+      ++unused_[absl::StrCat(ManifestKind(object), " (", kResourceV1, ")")];
+      return absl::OkStatus();
+    }
     if (given_ != nullptr && !object.has_node() && !object.has_pod()) {
       given_->others.push_back(std::make_shared<const kube::Object>(object));
     }

@@ -12,6 +12,7 @@
 #include "model/kube/node_set.h"
 #include "model/kube/reader.h"
 #include "model/kube/reader_schema.h"
+#include "model/kube/resource_lift.h"
 #include "model/kube/selectors_of.h"
 #include "model/kube/validate.h"
 #include "model/proto/kube.pb.h"
@@ -271,6 +272,9 @@ std::string ManifestNamespace(const kube::Object& object) {
     case kube::Object::kResourceClass:
     case kube::Object::kDeviceClassParameters:
     case kube::Object::kExampleDeviceClassParameters:
+    case kube::Object::kResourceSlice:
+    case kube::Object::kDeviceClass:
+    case kube::Object::kDeviceTaintRule:
       return "";
     default: {
       const std::string& ns = ManifestMeta(object).namespace_();
@@ -312,6 +316,11 @@ absl::StatusOr<ObjectRef> ToControlPlane(const kube::Object& object, const Clust
   }
   if (ManifestMeta(object).name().empty()) {
     return absl::InvalidArgumentError("metadata.name: not given, expected a name");
+  }
+  if (IsStructuredDra(object)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("kind: found ", ManifestKind(object), " of ", kResourceV1,
+                     " (structured DRA), which is not simulated yet"));
   }
   if (object.has_resource_class()) return ObjectRef(ToClass(object, cluster, names));
   if (object.has_resource_claim()) return ObjectRef(ToClaim(object, names));

@@ -13,6 +13,7 @@
 #include "model/kube/positions.h"
 #include "model/kube/reader.h"
 #include "model/kube/reader_schema.h"
+#include "model/kube/resource_lift.h"
 #include "model/proto/kube.pb.h"
 #include "model/time.h"
 #include "sim/run/manifest_objects.h"
@@ -236,6 +237,11 @@ class ManifestReader {
 
   void ReadObject(ManifestPlace place, kube::Object* object) {
     if (seconds_.contains(object)) return;
+    if (IsStructuredDra(*object)) {
+      return Warn(place, "kind",
+                  absl::StrCat(ManifestKind(*object), " of ", kResourceV1,
+                               " (structured DRA) is not simulated yet: left out"));
+    }
     if (const std::string why = LeftOut(*object); !why.empty()) return Warn(place, "metadata", why);
     KeepGiven(*object);
     switch (object->object_case()) {

@@ -76,5 +76,24 @@ TEST(SetPodDefaultsTest, IsIdempotent) {
   EXPECT_THAT(RequestsOf(WithDefaults("containers: [{name: a}]").resources()), IsEmpty());
 }
 
+TEST(SetDeviceClaimDefaultsTest, FillsInRequestsAndSubrequests) {
+  proto::kube::DeviceClaim claim;
+  claim.add_requests()->mutable_exactly()->add_tolerations();
+  claim.add_requests()->mutable_exactly()->set_allocation_mode("All");
+  claim.add_requests()->mutable_exactly()->set_count(3);
+  claim.add_requests()->add_first_available()->add_tolerations()->set_operator_("Exists");
+  claim.add_requests();
+  SetDeviceClaimDefaults(&claim);
+  EXPECT_EQ(claim.requests(0).exactly().allocation_mode(), "ExactCount");
+  EXPECT_EQ(claim.requests(0).exactly().count(), 1);
+  EXPECT_EQ(claim.requests(0).exactly().tolerations(0).operator_(), "Equal");
+  EXPECT_EQ(claim.requests(1).exactly().allocation_mode(), "All");
+  EXPECT_EQ(claim.requests(1).exactly().count(), 0);
+  EXPECT_EQ(claim.requests(2).exactly().count(), 3);
+  EXPECT_EQ(claim.requests(3).first_available(0).count(), 1);
+  EXPECT_EQ(claim.requests(3).first_available(0).tolerations(0).operator_(), "Exists");
+  EXPECT_FALSE(claim.requests(4).has_exactly());
+}
+
 }  // namespace
 }  // namespace drasim

@@ -275,6 +275,7 @@ std::string StructuredYaml(absl::string_view version) {
     return absl::StrCat("---\n{apiVersion: resource.k8s.io/", version, ", kind: ", kind,
                         ", metadata: {", meta, "}, spec: {", spec, "}}\n");
   };
+  const bool flat = version == "v1" || version == "v1beta2";
   constexpr char kDevices[] =
       "devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, count: 2}}]}";
   return absl::StrCat(
@@ -283,8 +284,9 @@ std::string StructuredYaml(absl::string_view version) {
              absl::StrCat("spec: {", kDevices, "}")),
       object("DeviceClass", "name: gpu", "selectors: [{cel: {expression: \"true\"}}]"),
       object("ResourceSlice", "name: n-1-gpu",
-             "driver: gpu.example.com, nodeName: n-1, devices: [{name: g0, basic: {capacity: "
-             "{memory: {value: 80Gi}}}}]"),
+             absl::StrCat("driver: gpu.example.com, nodeName: n-1, devices: [{name: g0, ",
+                          flat ? "" : "basic: {", "capacity: {memory: {value: 80Gi}}",
+                          flat ? "" : "}", "}]")),
       object("DeviceTaintRule", "name: t", "taint: {key: bad, effect: NoExecute}"));
 }
 
