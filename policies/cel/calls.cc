@@ -22,8 +22,6 @@
 namespace drasim::cel {
 namespace {
 
-constexpr double kInt64Bound = 9223372036854775808.0;
-
 Value Overflow(bool is_unsigned) {
   return Value::Error(ErrorKind::kText,
                       is_unsigned ? "unsigned integer overflow" : "integer overflow");
@@ -342,7 +340,7 @@ Value ListIndex(const Value& key, Heap* heap) {
       if (key.bits() <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return key;
       break;
     case ValueKind::kDouble:
-      if (std::trunc(key.real) == key.real && std::fabs(key.real) < kInt64Bound) {
+      if (std::trunc(key.real) == key.real && std::fabs(key.real) < kTwoTo63) {
         return Value::Int(static_cast<int64_t>(key.real));
       }
       break;

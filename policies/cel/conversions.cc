@@ -5,17 +5,16 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <string>
 
+#include "absl/numeric/int128.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
 namespace drasim::cel {
 namespace {
-
-constexpr double kTwoTo63 = 9223372036854775808.0;
-constexpr double kTwoTo64 = 18446744073709551616.0;
 
 Value ConversionError(const Value& from, absl::string_view to, Heap* heap) {
   return heap->Error(
@@ -188,15 +187,13 @@ Value Convert(Function function, const Value& value, Heap* heap) {
 }
 
 double ApproximateDouble(const Quantity& quantity) {
-  // Whole and thousandth amounts are exact in the integer; other texts are read as decimals.
-  if (quantity.MilliFitsInt64()) {
-    const int64_t milli = quantity.MilliValue();
-    if (Quantity::FromMilli(milli).Compare(quantity) == 0) {
-      return milli % 1000 == 0 ? static_cast<double>(milli / 1000)
-                               : static_cast<double>(milli) / 1000;
-    }
+  // Amounts are multiples of 10^-9. Whole units are exact; parts of them cost a last bit at most.
+  const std::optional<absl::int128> nanos = quantity.Nanos();
+  if (nanos.has_value()) {
+    const absl::int128 billion = 1'000'000'000;
+    const double units = static_cast<double>(*nanos / billion);
+    return units + static_cast<double>(*nanos % billion) / 1e9;
   }
-  if (quantity.UnitsFitInt64()) return static_cast<double>(quantity.Value());
   const double infinity = std::numeric_limits<double>::infinity();
   return quantity.Compare(Quantity()) < 0 ? -infinity : infinity;
 }

@@ -10,6 +10,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "policies/cel/value.h"
 
 namespace drasim::cel {
 namespace {
@@ -119,11 +120,6 @@ struct Entries {
   Range value;
 };
 
-size_t Characters(absl::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & '\xc0') != '\x80'; }));
-}
-
 class Estimator {
  public:
   Estimator(const Ast& ast, const CheckedAst& checked)
@@ -195,7 +191,7 @@ class Estimator {
   static std::optional<Range> SizeOfForm(const Node& node) {
     switch (node.kind) {
       case NodeKind::kLiteral:
-        if (node.literal == LiteralKind::kString) return Fixed(Characters(node.text));
+        if (node.literal == LiteralKind::kString) return Fixed(CharacterCount(node.text));
         if (node.literal == LiteralKind::kBytes) return Fixed(node.text.size());
         return Fixed(1);
       case NodeKind::kList:

@@ -38,11 +38,11 @@ struct BinaryOperator {
   absl::string_view function;
 };
 
-constexpr BinaryOperator kRelations[] = {
+constexpr BinaryOperator kRelationSigns[] = {
     {"==", ops::kEqual},  {"!=", ops::kNotEqual},     {"<", ops::kLess}, {"<=", ops::kLessEqual},
     {">", ops::kGreater}, {">=", ops::kGreaterEqual}, {"in", ops::kIn}};
-constexpr BinaryOperator kSumOperators[] = {{"+", ops::kAdd}, {"-", ops::kSubtract}};
-constexpr BinaryOperator kProducts[] = {
+constexpr BinaryOperator kTermSigns[] = {{"+", ops::kAdd}, {"-", ops::kSubtract}};
+constexpr BinaryOperator kFactorSigns[] = {
     {"*", ops::kMultiply}, {"/", ops::kDivide}, {"%", ops::kModulo}};
 
 // A recursive-descent parser. Every function returns kNone after an error.
@@ -186,9 +186,9 @@ class Parser {
     }
   }
 
-  NodeId Relation() { return Binary(kRelations, &Parser::Sum, &relation_depth_); }
-  NodeId Sum() { return Binary(kSumOperators, &Parser::Product, &sum_depth_); }
-  NodeId Product() { return Binary(kProducts, &Parser::Unary, &product_depth_); }
+  NodeId Relation() { return Binary(kRelationSigns, &Parser::Sum, &relation_depth_); }
+  NodeId Sum() { return Binary(kTermSigns, &Parser::Product, &sum_depth_); }
+  NodeId Product() { return Binary(kFactorSigns, &Parser::Unary, &product_depth_); }
 
   NodeId Unary() {
     if (!IsSign("!") && !IsSign("-")) return Member();

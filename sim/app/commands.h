@@ -40,6 +40,8 @@ absl::Status BenchVerifyCommand(const ParsedFlags& flags);
 absl::Status BenchBisectCommand(const ParsedFlags& flags);
 absl::Status BenchReportCommand(const ParsedFlags& flags);
 absl::Status CasesKubeCommand(const ParsedFlags& flags);
+absl::Status CasesCelCommand(const ParsedFlags& flags);
+absl::Status CelCommand(const ParsedFlags& flags);
 absl::Status ValidateCommand(const ParsedFlags& flags);
 absl::Status TraceStatsCommand(const ParsedFlags& flags);
 absl::Status TraceConvertCommand(const ParsedFlags& flags);
