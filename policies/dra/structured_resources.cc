@@ -251,7 +251,7 @@ ClaimStatus StructuredResources::Search(StructuredCycle* cycle, const kube::Node
     return Error(absl::StrCat("node ", node.metadata().name(), ": ", reason));
   }
   switch (result.outcome) {
-    case SearchOutcome::kFits:
+    case SearchOutcome::kFound:
       find->allocations = std::move(result.allocations);
       return {};
     case SearchOutcome::kDoesNotFit:

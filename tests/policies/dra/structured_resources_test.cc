@@ -111,7 +111,7 @@ TEST_F(StructuredResourcesTest, PreFilterNamesMissingClasses) {
 
 TEST_F(StructuredResourcesTest, ClaimInFlightKeepsOthersWaiting) {
   cache_.Add(ClaimOf("c", kGpuRequest));
-  SetResult("n", SearchOutcome::kFits);
+  SetResult("n", SearchOutcome::kFound);
   ASSERT_TRUE(PreFilter(PodOf("first", {"c"})).ok());
   ASSERT_TRUE(FilterNode("n").ok());
   *cycle_.finds["n"].allocations[0].mutable_devices()->add_results() =
@@ -133,7 +133,7 @@ TEST_F(StructuredResourcesTest, PodsOfOneGroupShareAClaimInFlight) {
   StructuredOptions options;
   options.pod_groups = true;
   cache_.Add(ClaimOf("c", kGpuRequest));
-  SetResult("n", SearchOutcome::kFits);
+  SetResult("n", SearchOutcome::kFound);
   cycle_.pod_group = "group";
   ASSERT_TRUE(Plugin(options).PreFilter(PodOf("first", {"c"}), 0, &cycle_).ok());
   ASSERT_TRUE(FilterNode("n", options).ok());
@@ -170,7 +170,7 @@ TEST_F(StructuredResourcesTest, ClaimWithTooManyConsumersIsInUse) {
 TEST_F(StructuredResourcesTest, FilterTranslatesTheSearch) {
   cache_.Add(ClaimOf("c", kGpuRequest));
   ASSERT_TRUE(PreFilter(PodOf("pod", {"c"})).ok());
-  SetResult("n", SearchOutcome::kFits, "", 101);
+  SetResult("n", SearchOutcome::kFound, "", 101);
   EXPECT_EQ(FilterNode("n"), ClaimStatus());
   StructuredOptions slow;
   slow.search_step_ns = kSecondNs / 10;
@@ -178,7 +178,7 @@ TEST_F(StructuredResourcesTest, FilterTranslatesTheSearch) {
             (ClaimStatus{StepCode::kError, "node n: timed out trying to allocate devices"}));
   slow.release = StructuredRelease::k1_35;
   EXPECT_EQ(FilterNode("n", slow), UnresolvableStatus("timed out trying to allocate devices"));
-  SetResult("n", SearchOutcome::kFits, "", 100);
+  SetResult("n", SearchOutcome::kFound, "", 100);
   EXPECT_EQ(FilterNode("n", slow), ClaimStatus());
   SetResult("n", SearchOutcome::kDoesNotFit);
   EXPECT_EQ(FilterNode("n"), UnresolvableStatus("cannot allocate all claims"));
@@ -231,7 +231,7 @@ TEST_F(StructuredResourcesTest, DevicePluginComesBeforeTheClass) {
   EXPECT_TRUE(Plugin().Filter(&cycle_, NodeWithGpus("1")).ok());
   EXPECT_TRUE(cycle_.finds.empty());
   EXPECT_TRUE(Plugin().Reserve(&cycle_, "n").ok());
-  SetResult("n", SearchOutcome::kFits);
+  SetResult("n", SearchOutcome::kFound);
   EXPECT_TRUE(Plugin().Filter(&cycle_, NodeWithGpus("0")).ok());
   ASSERT_EQ(cycle_.finds.count("n"), 1U);
   EXPECT_EQ(cycle_.finds.at("n").synthetic->spec().devices().requests(0).exactly().count(), 2);
