@@ -3,7 +3,7 @@ JOBS ?= 2
 BUILD = build/release
 DRASIM = $(BUILD)/bin/drasim
 
-.PHONY: help build package demo docs test cross soak soak-short bench mutants notebooks bench-micro asan tidy format format-check install clean
+.PHONY: help build package demo docs test cross soak soak-short bench mutants planted notebooks bench-micro asan tidy format format-check install clean
 
 help:
 	@echo "make demo    build, and compare seven GPU scheduling policies on the embedded workload"
@@ -16,6 +16,7 @@ help:
 	@echo "make bench   the tier smoke of the suite core against its baseline; make bench-micro for single functions"
 	@echo "make notebooks  execute notebooks/ and compare what they print"
 	@echo "make mutants plant 78 small changes one by one; the suite core must notice them"
+	@echo "make planted plant +1 % of work in 13 hot functions one by one; the gate on costs must notice it"
 	@echo "make asan    the core tests under the address and undefined-behaviour sanitizers"
 	@echo "make tidy, make format, make install (PREFIX=/usr/local), make clean"
 
@@ -84,6 +85,10 @@ notebooks:
 mutants:
 	@.ci/setup build
 	@/usr/bin/python3 bench/mutants/kill.py --jobs $(JOBS)
+
+planted:
+	@.ci/setup build planted
+	@/usr/bin/python3 bench/planted/plant.py --jobs $(JOBS)
 
 # DRASIM_BENCH_LONG=FOLDER: gui_bench measures runs of 1,000,000 jobs and 100,000 pods, made there once.
 bench-micro:

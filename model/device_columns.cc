@@ -150,6 +150,29 @@ DeviceValue DeviceColumns::ValueOf(const AttributeFacts& facts, std::string* pro
   DRASIM_UNREACHABLE("kind of attribute");
 }
 
+DeviceValue DeviceColumns::StoreText(absl::string_view text) {
+  return {ValueKind::kString, BitsOf(texts_.Intern(text))};
+}
+
+DeviceValue DeviceColumns::StoreVersion(const Semver& version) {
+  std::string problem;
+  return {ValueKind::kVersion, InternVersion(version.ToString(), &problem)};
+}
+
+DeviceValue DeviceColumns::StoreList(absl::Span<const DeviceValue> items) {
+  if (items.empty()) return DeviceValue();
+  std::vector<int64_t> bits;
+  for (const DeviceValue& item : items) {
+    if (item.kind != items[0].kind) return DeviceValue();
+    bits.push_back(item.bits);
+  }
+  for (const ValueKind list :
+       {ValueKind::kBools, ValueKind::kInts, ValueKind::kStrings, ValueKind::kVersions}) {
+    if (ElementKind(list) == items[0].kind) return {list, InternList(std::move(bits))};
+  }
+  return DeviceValue();
+}
+
 DeviceRow DeviceColumns::Add(const DeviceFacts& facts) {
   struct Entry {
     Name name;

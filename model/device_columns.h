@@ -134,6 +134,12 @@ class DeviceColumns {
   // later one holds. O(names).
   DeviceRow Add(const DeviceFacts& facts);
 
+  // Values that are computed rather than read. A list takes the kind of its items; empty lists and
+  // lists of mixed kinds give kNone.
+  DeviceValue StoreText(absl::string_view text);
+  DeviceValue StoreVersion(const Semver& version);
+  DeviceValue StoreList(absl::Span<const DeviceValue> items);
+
   // Texts that selectors and constraints ask for are interned here, too.
   DeviceTexts& texts() { return texts_; }
   const DeviceTexts& texts() const { return texts_; }

@@ -17,133 +17,75 @@ import shutil
 import subprocess
 import sys
 import time
-import tomllib
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from planting import ROOT, ListError, Tree, planted, read_list  # noqa: E402
+
 LIST = pathlib.Path(__file__).with_name("mutants.toml")
 LEAST_MUTANTS = 60
 LEAST_KILLED = 0.95  # of those that are not equivalent
 RUN_SECONDS = 300
+# A mutant may leave something unused.
+UNUSED = ["-DCMAKE_COMPILE_WARNING_AS_ERROR=OFF"]
 
 
-class ListError(Exception):
-    """A mutant that cannot be planted."""
-
-
-def read_mutants():
-    with LIST.open("rb") as file:
-        return tomllib.load(file)["mutant"]
-
-
-def planted(mutant):
-    """The text of the mutant's file with its change."""
-    text = (ROOT / mutant["file"]).read_text()
-    if text.count(mutant["old"]) != 1:
-        raise ListError(
-            f"{LIST.name}: {mutant['name']}: found its text {text.count(mutant['old'])} times"
-            f" in {mutant['file']}, expected once"
-        )
-    return text.replace(mutant["old"], mutant["new"])
+def planted_mutant(mutant):
+    return planted(mutant["name"], mutant["file"], mutant["old"], mutant["new"])
 
 
 def check(mutants):
-    names = [mutant["name"] for mutant in mutants]
-    if len(set(names)) != len(names):
-        raise ListError(f"{LIST.name}: a name occurs twice")
     if len(mutants) < LEAST_MUTANTS:
         raise ListError(f"{LIST.name}: {len(mutants)} mutants, expected {LEAST_MUTANTS} or more")
     for mutant in mutants:
         if mutant["old"] == mutant["new"]:
             raise ListError(f"{LIST.name}: {mutant['name']}: the change changes nothing")
-        planted(mutant)
+        planted_mutant(mutant)
 
 
-class Tree:
-    """A copy of the sources, with a build of its own."""
-
-    def __init__(self, folder, jobs):
-        self.source = folder / "tree"
-        self.build = folder / "build"
-        self.results = folder / "results"
-        self.jobs = str(jobs)
-        listed = subprocess.run(
-            ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
-        )
-        for name in filter(None, listed.stdout.split("\0")):
-            target = self.source / name
-            # Equal files keep their time of change, and so their objects.
-            if (ROOT / name).is_file() and not same_bytes(ROOT / name, target):
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(ROOT / name, target)
-        quietly(
-            ["cmake", "--preset", "release", "-B", self.build, "-DDRASIM_BUILD_GUI=OFF"]
-            + ["-DDRASIM_BUILD_TESTS=OFF", "-DDRASIM_BUILD_BENCH=OFF"]
-            # A mutant may leave something unused.
-            + ["-DCMAKE_COMPILE_WARNING_AS_ERROR=OFF"],
-            cwd=self.source,
-        )
-
-    def make(self):
-        quietly(["cmake", "--build", self.build, "-j", self.jobs, "--target", "drasim"])
-
-    def verdict(self):
-        """None if every cell is as in the baseline, else how it differs, in a few words."""
-        shutil.rmtree(self.results, ignore_errors=True)
-        drasim = self.build / "bin" / "drasim"
-        suite = self.source / "bench" / "suite" / "core.yaml"
-        baseline = self.source / "bench" / "baseline" / "core.csv"
-        # A mutant may hang: each cell has its own limit.
-        ran = subprocess.run(
-            [drasim, "bench", "run", suite, "--tier", "smoke", "--out", self.results]
-            + ["--jobs", self.jobs, "--quiet", "--timeout", "60"],
-            capture_output=True,
-            text=True,
-            cwd=self.source,
-            timeout=RUN_SECONDS,
-        )
-        if ran.returncode != 0:
-            return "a cell failed"
-        compared = subprocess.run(
-            [drasim, "bench", "compare", baseline, self.results, "--format", "json"],
-            capture_output=True,
-            text=True,
-            cwd=self.source,
-        )
-        if compared.returncode == 0:
-            return None
-        cells = json.loads(compared.stdout)["cells"]
-        return f"{sum(cell['verdict'] != 'same' for cell in cells)} cells differ"
-
-
-def same_bytes(a, b):
-    return b.is_file() and a.read_bytes() == b.read_bytes()
-
-
-def quietly(command, cwd=None):
-    ran = subprocess.run(command, capture_output=True, text=True, cwd=cwd)
+def verdict(tree):
+    """None if every cell is as in the baseline, else how it differs, in a few words."""
+    shutil.rmtree(tree.results, ignore_errors=True)
+    drasim = tree.program
+    suite = tree.source / "bench" / "suite" / "core.yaml"
+    baseline = tree.source / "bench" / "baseline" / "core.csv"
+    # A mutant may hang: each cell has its own limit.
+    ran = subprocess.run(
+        [drasim, "bench", "run", suite, "--tier", "smoke", "--out", tree.results]
+        + ["--jobs", tree.jobs, "--quiet", "--timeout", "60"],
+        capture_output=True,
+        text=True,
+        cwd=tree.source,
+        timeout=RUN_SECONDS,
+    )
     if ran.returncode != 0:
-        raise ListError("\n".join((ran.stdout + ran.stderr).splitlines()[-20:]))
+        return "a cell failed"
+    compared = subprocess.run(
+        [drasim, "bench", "compare", baseline, tree.results, "--format", "json"],
+        capture_output=True,
+        text=True,
+        cwd=tree.source,
+    )
+    if compared.returncode == 0:
+        return None
+    cells = json.loads(compared.stdout)["cells"]
+    return f"{sum(cell['verdict'] != 'same' for cell in cells)} cells differ"
 
 
 def kill(mutants, tree):
     """Prints a line for each mutant; returns the names of the survivors that are not equivalent."""
     tree.make()
-    found = tree.verdict()
+    found = verdict(tree)
     if found is not None:
         raise ListError(f"the unchanged tree differs from its baseline: {found}")
     survivors = []
     for mutant in mutants:
         begin = time.monotonic()
-        file = tree.source / mutant["file"]
-        original = file.read_text()
-        file.write_text(planted(mutant))
         try:
-            tree.make()
-            found = tree.verdict()
+            with tree.changed(mutant["file"], planted_mutant(mutant)):
+                tree.make()
+                found = verdict(tree)
         except subprocess.TimeoutExpired:
             found = "the suite ran too long"
-        finally:
-            file.write_text(original)
         equivalent = mutant.get("equivalent")
         if found is None and equivalent is None:
             survivors.append(mutant["name"])
@@ -162,13 +104,13 @@ def main():
     parser.add_argument("--check", action="store_true", help="plant nothing")
     args = parser.parse_args()
     try:
-        mutants = read_mutants()
+        mutants = read_list(LIST, "mutant")
         check(mutants)
         if args.check:
             print(f"{len(mutants)} mutants fit the sources")
             return 0
         chosen = [mutant for mutant in mutants if re.search(args.only, mutant["name"])]
-        survivors = kill(chosen, Tree(args.work, args.jobs))
+        survivors = kill(chosen, Tree(args.work, args.jobs, UNUSED))
     except ListError as error:
         print(error, file=sys.stderr)
         return 2

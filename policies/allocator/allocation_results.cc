@@ -164,7 +164,7 @@ absl::StatusOr<std::vector<AllocationResultV1>> AllocationResults(const NodePool
                                                                   ClaimPlan* plan,
                                                                   const AllocationSearch& search,
                                                                   const std::string& node_name) {
-  const bool clears = pools.options().release >= DraRelease::k1_37;
+  const bool clears = pools.options().release >= StructuredRelease::k1_37;
   std::vector<AllocationResultV1> results(plan->claims().size());
   std::vector<std::vector<const TakenDevice*>> devices(results.size());
   for (const TakenDevice& taken : search.taken()) devices[taken.claim].push_back(&taken);

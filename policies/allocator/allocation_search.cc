@@ -4,10 +4,26 @@
 #include <limits>
 #include <utility>
 
+#include "absl/numeric/int128.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
 namespace drasim {
+namespace {
+
+void AppendAmount(const ExactAmount& amount, std::string* text) {
+  absl::StrAppend(text, "=", absl::Int128High64(amount), ".", absl::Int128Low64(amount));
+}
+
+// Whether the device consumes a negative amount of any counter.
+bool GivesBack(const PoolView& pool, uint32_t device) {
+  const auto uses = pool.uses.find(device);
+  return uses != pool.uses.end() &&
+         std::any_of(uses->second.begin(), uses->second.end(),
+                     [](const CounterUse& use) { return use.amount < 0; });
+}
+
+}  // namespace
 
 AllocationSearch::AllocationSearch(NodePools* pools, SelectorVerdicts* verdicts,
                                    const UseIndex* use, ClaimPlan* plan)
@@ -42,7 +58,15 @@ AllocationSearch::Outcome AllocationSearch::Run(const NodeView& node) {
   solution_.clear();
   if (!node.error.empty()) return Fail(node.error);
   if (!Prepare()) return Outcome::kError;
+  pruning_ = nullptr;
+  const int64_t unlimited = std::numeric_limits<int64_t>::max();
+  budget_ = options_.count_steps ? unlimited : options_.steps_before_pruning;
   Outcome outcome = Step(Position());
+  if (outcome == Outcome::kGaveUp) {
+    budget_ = unlimited;
+    if (!PreparePruning()) pruning_ = nullptr;
+    outcome = Step(Position());
+  }
   if (outcome == Outcome::kFound) {
     solution_ = taken_;
     while (!taken_.empty()) Undo();
@@ -94,7 +118,7 @@ bool AllocationSearch::PrepareAll(uint32_t request) {
     }
     for (; segment < node_->segments.size() && node_->segments[segment].pool == pool; ++segment) {
       const DeviceSegment& devices = node_->segments[segment];
-      if (!NodeOperationsFit(devices)) continue;
+      if (!node_->FitsOperations(devices, options_.features.optional_node_operations)) continue;
       for (uint32_t device = devices.begin; device < devices.end; ++device) {
         const uint32_t kind = catalog_.devices()[device].kind;
         const KindVerdict verdict = plan_->VerdictOf(request, kind);
@@ -102,7 +126,7 @@ bool AllocationSearch::PrepareAll(uint32_t request) {
           error_ = plan_->SelectorError(request, kind, DeviceText(device));
           return false;
         }
-        if (verdict == KindVerdict::kNo || !NodeAllows(devices, device)) continue;
+        if (verdict == KindVerdict::kNo || !node_->Allows(devices, device)) continue;
         if (verdict == KindVerdict::kCapacityError) {
           error_ = plan_->CapacityError(request, kind, catalog_.devices()[device].device->name());
           return false;
@@ -114,17 +138,100 @@ bool AllocationSearch::PrepareAll(uint32_t request) {
   return true;
 }
 
-bool AllocationSearch::NodeOperationsFit(const DeviceSegment& segment) const {
-  return !segment.skips_node_operations ||
-         (options_.features.optional_node_operations && node_->declares_node_operations);
+bool AllocationSearch::ListCandidates(uint32_t request) {
+  const RequestPlan& plan = plan_->request(request);
+  const bool gate = options_.features.optional_node_operations;
+  std::vector<DevicePlace> candidates;
+  for (uint32_t segment = 0; segment < node_->segments.size(); ++segment) {
+    const DeviceSegment& devices = node_->segments[segment];
+    if (!node_->FitsOperations(devices, gate)) continue;
+    for (uint32_t device = devices.begin; device < devices.end; ++device) {
+      if (!plan.admin && use_->IsDedicated(device)) continue;
+      const KindVerdict verdict = plan_->VerdictOf(request, catalog_.devices()[device].kind);
+      if (verdict == KindVerdict::kSelectorError) return false;
+      if (verdict == KindVerdict::kNo || verdict == KindVerdict::kRefused) continue;
+      if (!node_->Allows(devices, device)) continue;
+      if (verdict == KindVerdict::kCapacityError) return false;
+      // Bounds hold only if devices are taken once and take something.
+      const bool repeats = catalog_.devices()[device].multiple && !SearchIsSorted(options_);
+      if (repeats || GivesBack(*devices.pool, device)) return false;
+      candidates.push_back({segment, device});
+    }
+  }
+  pruning_->SetCandidates(request, std::move(candidates));
+  return true;
 }
 
-bool AllocationSearch::NodeAllows(const DeviceSegment& segment, uint32_t device) const {
-  return !segment.per_device_nodes || node_->allowed.at(device);
+bool AllocationSearch::PreparePruning() {
+  pruning_ = std::make_unique<SearchPruning>(plan_->request_count());
+  for (uint32_t request = 0; request < plan_->request_count(); ++request) {
+    const RequestPlan& plan = plan_->request(request);
+    const std::vector<ConstraintPlan>& constraints = plan_->claims()[plan.claim].constraints;
+    const bool constrained =
+        std::any_of(constraints.begin(), constraints.end(),
+                    [request](const ConstraintPlan& one) { return one.applies[request]; });
+    // Both meet errors while devices are taken.
+    if (constrained && (plan.all || !plan.derived_list.empty())) return false;
+    if (!plan.all && !ListCandidates(request)) return false;
+  }
+  for (uint32_t request = 0; request < plan_->request_count(); ++request) {
+    for (const DevicePlace& place : pruning_->candidates(request)) {
+      if (!pruning_->has_class(place.device)) {
+        pruning_->SetClass(place.device, ClassOf(place));
+      }
+    }
+  }
+  return true;
+}
+
+// Devices with equal texts can be exchanged in any solution.
+std::string AllocationSearch::ClassOf(const DevicePlace& place) {
+  const CatalogDevice& row = catalog_.devices()[place.device];
+  const DeviceSegment& segment = node_->segments[place.segment];
+  std::string text = absl::StrCat(
+      row.multiple ? "m" : "", use_->IsDedicated(place.device), use_->IsShared(place.device),
+      node_->Allows(segment, place.device), segment.skips_node_operations, " ");
+  for (uint32_t request = 0; request < plan_->request_count(); ++request) {
+    absl::StrAppend(&text, static_cast<int>(plan_->VerdictOf(request, row.kind)));
+  }
+  for (uint32_t claim = 0; claim < values_.size(); ++claim) {
+    for (size_t i = 0; i < values_[claim].size(); ++i) {
+      // Requests that derive attributes under a constraint are not pruned: any other will do.
+      const ConstraintPlan& constraint = plan_->claims()[claim].constraints[i];
+      uint32_t request = 0;
+      while (request < constraint.applies.size() && !constraint.applies[request]) ++request;
+      if (request == constraint.applies.size()) continue;
+      const ConstraintValue* value = ValueFor(claim, i, request, place.device);
+      absl::StrAppend(&text, " ", static_cast<int>(value->form));
+      for (const DeviceValue& element : value->elements) {
+        absl::StrAppend(&text, ",", static_cast<int>(element.kind), ":", element.bits);
+      }
+    }
+  }
+  const DeviceKind& kind = catalog_.kinds()[row.kind];
+  // Amounts matter where several shares meet.
+  if (row.multiple) absl::StrAppend(&text, " c", kind.capacities);
+  if (const std::vector<ExactAmount>* consumed = use_->ConsumedOf(place.device)) {
+    absl::StrAppend(&text, " c", kind.capacities);
+    for (const ExactAmount& amount : *consumed) AppendAmount(amount, &text);
+  }
+  if (!kind.consumes_counters) return text;
+  absl::StrAppend(&text, " p", segment.pool->id);
+  for (const CounterUse& use : segment.pool->uses.at(place.device)) {
+    absl::StrAppend(&text, " ", use.counter);
+    AppendAmount(use.amount, &text);
+  }
+  const auto groups = segment.pool->groups.find(place.device);
+  if (groups == segment.pool->groups.end()) return text;
+  for (const GroupUse& group : groups->second) {
+    absl::StrAppend(&text, " g", group.set);
+    for (const TextId name : group.groups) absl::StrAppend(&text, ",", name.value());
+  }
+  return text;
 }
 
 AllocationSearch::Outcome AllocationSearch::Step(const Position& at) {
-  ++steps_;
+  if (++steps_ > budget_) return Outcome::kGaveUp;
   if (at.claim >= plan_->claims().size()) return Outcome::kFound;
   const PlannedClaim& claim = plan_->claims()[at.claim];
   if (at.group >= claim.groups.size()) {
@@ -134,6 +241,8 @@ AllocationSearch::Outcome AllocationSearch::Step(const Position& at) {
     return outcome == Outcome::kTooMany ? Outcome::kNone : outcome;
   }
   const RequestGroup& group = claim.groups[at.group];
+  const bool begins = at.number == 0 && at.option < 0;
+  if (pruning_ != nullptr && begins && !MayComplete(at.claim, at.group)) return Outcome::kNone;
   if (group.prioritized && at.option < 0) return TryOptions(at);
   const uint32_t request = group.options[at.option < 0 ? 0 : static_cast<size_t>(at.option)];
   const RequestPlan& plan = plan_->request(request);
@@ -145,8 +254,9 @@ AllocationSearch::Outcome AllocationSearch::Step(const Position& at) {
     next.group = at.group + 1;
     return Step(next);
   }
-  if (taken_of_claim_[at.claim] + count - at.number > kMaxClaimResults) return Outcome::kTooMany;
-  return plan.all ? TakeListed(at, request) : TakeAny(at, request);
+  if (count - at.number > kMaxClaimResults - taken_of_claim_[at.claim]) return Outcome::kTooMany;
+  if (plan.all) return TakeListed(at, request);
+  return pruning_ == nullptr ? TakeAny(at, request) : TakePruned(at, request);
 }
 
 AllocationSearch::Outcome AllocationSearch::TryOptions(const Position& at) {
@@ -158,7 +268,7 @@ AllocationSearch::Outcome AllocationSearch::TryOptions(const Position& at) {
     const Outcome outcome = Step(next);
     if (outcome == Outcome::kTooMany) continue;
     all_exceed = false;
-    if (outcome == Outcome::kError) return outcome;
+    if (outcome == Outcome::kError || outcome == Outcome::kGaveUp) return outcome;
     if (outcome != Outcome::kFound) continue;
     chosen_[at.claim][at.group] = static_cast<uint32_t>(option);
     return outcome;
@@ -187,7 +297,7 @@ AllocationSearch::Outcome AllocationSearch::TakeAny(const Position& at, uint32_t
   const size_t segments = node_->segments.size();
   for (uint32_t segment = at.start.segment; segment < segments; ++segment) {
     const DeviceSegment& devices = node_->segments[segment];
-    if (!NodeOperationsFit(devices)) continue;
+    if (!node_->FitsOperations(devices, options_.features.optional_node_operations)) continue;
     const bool resumed = segment == at.start.segment && at.start.device > devices.begin;
     for (uint32_t device = resumed ? at.start.device : devices.begin; device < devices.end;
          ++device) {
@@ -198,7 +308,7 @@ AllocationSearch::Outcome AllocationSearch::TakeAny(const Position& at, uint32_t
       if (verdict == KindVerdict::kSelectorError) {
         return Fail(plan_->SelectorError(request, kind, DeviceText(device)));
       }
-      if (!NodeAllows(devices, device)) continue;
+      if (!node_->Allows(devices, device)) continue;
       if (verdict == KindVerdict::kCapacityError) {
         return Fail(plan_->CapacityError(request, kind, DeviceText(device)));
       }
@@ -213,6 +323,75 @@ AllocationSearch::Outcome AllocationSearch::TakeAny(const Position& at, uint32_t
     }
   }
   return Outcome::kNone;
+}
+
+bool AllocationSearch::MayComplete(uint32_t claim, uint32_t group) const {
+  for (; claim < plan_->claims().size(); ++claim, group = 0) {
+    const PlannedClaim& planned = plan_->claims()[claim];
+    for (; group < planned.groups.size(); ++group) {
+      const std::vector<uint32_t>& options = planned.groups[group].options;
+      const bool may = std::any_of(options.begin(), options.end(), [&](uint32_t option) {
+        const RequestPlan& plan = plan_->request(option);
+        if (plan.all) return !listed_[option].empty();
+        int64_t free = 0;
+        for (const DevicePlace& place : pruning_->candidates(option)) {
+          if (free >= plan.count) break;
+          if (!IsInUse(claim, plan, place.device)) ++free;
+        }
+        return free >= plan.count;
+      });
+      if (!may) return false;
+    }
+  }
+  return true;
+}
+
+AllocationSearch::Outcome AllocationSearch::TakePruned(const Position& at, uint32_t request) {
+  const RequestPlan& plan = plan_->request(request);
+  const std::vector<DevicePlace>& candidates = pruning_->candidates(request);
+  size_t next = static_cast<size_t>(
+      std::lower_bound(candidates.begin(), candidates.end(), at.start) - candidates.begin());
+  const auto in_use = [&](size_t i) { return IsInUse(at.claim, plan, candidates[i].device); };
+  int64_t free = 0;
+  for (size_t i = next; i < candidates.size(); ++i) free += in_use(i) ? 0 : 1;
+  const int64_t wanted = plan.count - at.number;
+  // Where each set of devices is tried once, devices that are passed over do not come back.
+  const bool sorted = SearchIsSorted(options_);
+  if (free < wanted || CountersAllow(at, request, next) < wanted) return Outcome::kNone;
+  TriedClasses tried;
+  for (; next < candidates.size() && (!sorted || free >= wanted); ++next) {
+    const DevicePlace& place = candidates[next];
+    if (in_use(next)) continue;
+    --free;
+    const uint64_t others = claims_of_device_[place.device];
+    const bool is_shared = shares_.contains(place.device);
+    const uint32_t device_class = pruning_->class_of(place.device);
+    if (!is_shared && tried.Contains(device_class, others)) continue;
+    if (!is_shared) tried.Add(device_class, others);
+    if (!HasRoom(request, place.device)) continue;
+    const Outcome taken = Take(at.claim, request, place, /*must=*/false);
+    if (taken == Outcome::kNone) continue;
+    if (taken != Outcome::kFound) return taken;
+    const Outcome outcome = NextDevice(at, {place.segment, place.device + 1});
+    if (outcome == Outcome::kFound) return outcome;
+    Undo();
+    if (outcome != Outcome::kNone) return outcome;
+  }
+  return Outcome::kNone;
+}
+
+int64_t AllocationSearch::CountersAllow(const Position& at, uint32_t request, size_t next) {
+  const RequestPlan& plan = plan_->request(request);
+  const std::vector<DevicePlace>& candidates = pruning_->candidates(request);
+  CounterBound bound;
+  for (size_t i = next; i < candidates.size(); ++i) {
+    const uint32_t device = candidates[i].device;
+    if (IsInUse(at.claim, plan, device)) continue;
+    const PoolView& pool = *node_->segments[candidates[i].segment].pool;
+    const bool charged = Charges(plan, device);
+    bound.Add(pool, charged ? &StateOf(pool) : nullptr, device);
+  }
+  return bound.most();
 }
 
 bool AllocationSearch::IsInUse(uint32_t claim, const RequestPlan& request, uint32_t device) const {
@@ -244,6 +423,15 @@ PoolState& AllocationSearch::StateOf(const PoolView& pool) {
   return *state;
 }
 
+bool AllocationSearch::Charges(const RequestPlan& request, uint32_t device) const {
+  const CatalogDevice& row = catalog_.devices()[device];
+  if (!catalog_.kinds()[row.kind].consumes_counters) return false;
+  if (request.admin && !options_.strict_upstream) return false;
+  // The first share pays for all.
+  const bool share = row.multiple && options_.features.consumable_capacity;
+  return !share || !(use_->IsShared(device) || shares_.contains(device));
+}
+
 AllocationSearch::Outcome AllocationSearch::Take(uint32_t claim, uint32_t request, Place place,
                                                  bool must) {
   const RequestPlan& plan = plan_->request(request);
@@ -254,9 +442,7 @@ AllocationSearch::Outcome AllocationSearch::Take(uint32_t claim, uint32_t reques
   const bool in_use = plan.admin && share ? false : IsInUse(claim, plan, device);
   if (in_use) return Outcome::kNone;
   if (plan_->VerdictOf(request, row.kind) == KindVerdict::kRefused) return Outcome::kNone;
-  const bool already_shared = share && (use_->IsShared(device) || shares_.contains(device));
-  const bool exempt = plan.admin && !options_.strict_upstream;
-  const bool charge = kind.consumes_counters && !already_shared && !exempt;
+  const bool charge = Charges(plan, device);
   const PoolView& pool = *node_->segments[place.segment].pool;
   if (charge && !StateOf(pool).Charge(device)) return Outcome::kNone;
   Outcome outcome = AddToConstraints(claim, request, device, must);

@@ -17,6 +17,7 @@
 #include "policies/allocator/constraint_state.h"
 #include "policies/allocator/node_pools.h"
 #include "policies/allocator/pool_state.h"
+#include "policies/allocator/search_pruning.h"
 #include "policies/allocator/selector_verdicts.h"
 #include "policies/allocator/use_index.h"
 
@@ -37,9 +38,9 @@ class AllocationSearch {
   AllocationSearch(NodePools* pools, SelectorVerdicts* verdicts, const UseIndex* use,
                    ClaimPlan* plan);
 
-  enum class Outcome : uint8_t { kFound, kNone, kError, kTooMany };
+  enum class Outcome : uint8_t { kFound, kNone, kError, kTooMany, kGaveUp };
 
-  // Searches the node. kNone: no solution. kError: see error(). Never kTooMany. The state is as
+  // Searches the node. kNone: no solution. kError: see error(). Never others. The state is as
   // before; taken() and chosen() tell about the solution until the next call.
   Outcome Run(const NodeView& node);
 
@@ -51,10 +52,7 @@ class AllocationSearch {
   uint32_t chosen(uint32_t claim, uint32_t group) const { return chosen_[claim][group]; }
 
  private:
-  struct Place {
-    uint32_t segment = 0;
-    uint32_t device = 0;
-  };
+  using Place = DevicePlace;
   struct Position {
     uint32_t claim = 0;
     uint32_t group = 0;
@@ -64,11 +62,24 @@ class AllocationSearch {
   };
 
   bool Prepare();
+  // Whether the search may go on without looking at devices in vain: no device whose mere sight is
+  // an error is within its reach.
+  bool PreparePruning();
+  bool ListCandidates(uint32_t request);
+  std::string ClassOf(const DevicePlace& place);
   bool PrepareAll(uint32_t request);
   Outcome Step(const Position& at);
   Outcome TryOptions(const Position& at);
   Outcome TakeListed(const Position& at, uint32_t request);
   Outcome TakeAny(const Position& at, uint32_t request);
+  Outcome TakePruned(const Position& at, uint32_t request);
+  // Whether this group and all later ones have enough free candidates.
+  bool MayComplete(uint32_t claim, uint32_t group) const;
+  // No more devices than this of the candidates from `next` on can be taken together, as far as
+  // counters go.
+  int64_t CountersAllow(const Position& at, uint32_t request, size_t next);
+  // Whether taking the device is charged to counters.
+  bool Charges(const RequestPlan& request, uint32_t device) const;
   Outcome NextDevice(const Position& at, Place start);
 
   // kFound: taken. kNone: cannot be taken. `must`: a constraint that is not met is an error.
@@ -84,8 +95,6 @@ class AllocationSearch {
   absl::StatusOr<ConstraintValue> FindValue(const std::string& attribute, uint32_t request,
                                             uint32_t device);
   PoolState& StateOf(const PoolView& pool);
-  bool NodeOperationsFit(const DeviceSegment& segment) const;
-  bool NodeAllows(const DeviceSegment& segment, uint32_t device) const;
   std::string DeviceText(uint32_t device) const;
   Outcome Fail(std::string error);
 
@@ -97,6 +106,8 @@ class AllocationSearch {
   ClaimPlan* plan_;
 
   const NodeView* node_ = nullptr;
+  std::unique_ptr<SearchPruning> pruning_;  // null: the search is exhaustive
+  int64_t budget_ = 0;                      // of steps
   std::string error_;
   int64_t steps_ = 0;
   std::vector<std::vector<Place>> listed_;  // by request plan, of mode All

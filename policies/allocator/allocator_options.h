@@ -9,14 +9,17 @@
 namespace drasim {
 
 struct AllocatorOptions {
-  DraRelease release = DraRelease::k1_37;
+  StructuredRelease release = StructuredRelease::k1_37;
   // Features that the variant does not know are off.
-  DraFeatures features = DefaultDraFeatures(DraRelease::k1_37);
+  DraFeatures features = DefaultDraFeatures(StructuredRelease::k1_37);
   AllocatorVariant variant = AllocatorVariant::kIncubating;
   // Keeps upstream's open bug: devices given with admin access are charged to counters.
   bool strict_upstream = true;
   // Searches as upstream does, without pruning, and counts its steps.
   bool count_steps = false;
+  // Without count_steps: how many steps a search takes before it is begun again with pruning, which
+  // finds the same answer, but has to look at all devices first.
+  int64_t steps_before_pruning = 256;
   // Order of the pools where upstream's is random: releases 1.34 and 1.35.
   uint64_t pool_order_seed = 0;
 };
@@ -25,7 +28,8 @@ struct AllocatorOptions {
 // names, and try each set of devices for a request once. The others take slices as they are listed,
 // and try every order of a set.
 inline bool SearchIsSorted(const AllocatorOptions& options) {
-  return options.release >= DraRelease::k1_36 && options.variant != AllocatorVariant::kStable;
+  return options.release >= StructuredRelease::k1_36 &&
+         options.variant != AllocatorVariant::kStable;
 }
 
 }  // namespace drasim

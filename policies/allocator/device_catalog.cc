@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "model/kube/device_facts_of.h"
 #include "model/kube/rules.h"
 #include "model/quantity.h"
 #include "model/status_macros.h"
@@ -12,40 +13,7 @@ namespace drasim {
 namespace {
 
 using proto::kube::Device;
-using proto::kube::DeviceAttribute;
 using proto::kube::ResourceSlice;
-
-AttributeFacts FactsOf(const std::string& name, const DeviceAttribute& attribute) {
-  using Kind = AttributeFacts::Kind;
-  AttributeFacts facts;
-  facts.name = name;
-  if (attribute.has_int_value()) {
-    facts.kind = Kind::kInt;
-    facts.number = attribute.int_value();
-  } else if (attribute.has_bool_value()) {
-    facts.kind = Kind::kBool;
-    facts.number = attribute.bool_value() ? 1 : 0;
-  } else if (attribute.has_string_value()) {
-    facts.kind = Kind::kString;
-    facts.text = attribute.string_value();
-  } else if (attribute.has_version_value()) {
-    facts.kind = Kind::kVersion;
-    facts.text = attribute.version_value();
-  } else if (!attribute.ints().empty()) {
-    facts.kind = Kind::kInts;
-    facts.numbers.assign(attribute.ints().begin(), attribute.ints().end());
-  } else if (!attribute.bools().empty()) {
-    facts.kind = Kind::kBools;
-    for (const bool value : attribute.bools()) facts.numbers.push_back(value ? 1 : 0);
-  } else if (!attribute.strings().empty()) {
-    facts.kind = Kind::kStrings;
-    facts.texts.assign(attribute.strings().begin(), attribute.strings().end());
-  } else if (!attribute.versions().empty()) {
-    facts.kind = Kind::kVersions;
-    facts.texts.assign(attribute.versions().begin(), attribute.versions().end());
-  }
-  return facts;
-}
 
 // Appends the counters of one set, in order of their names.
 absl::Status AddCounters(const google::protobuf::Map<std::string, proto::kube::Counter>& counters,
@@ -146,16 +114,7 @@ absl::StatusOr<uint32_t> DeviceCatalog::InternCapacities(const Device& device) {
 }
 
 absl::StatusOr<DeviceRow> DeviceCatalog::RowOf(const std::string& driver, const Device& device) {
-  DeviceFacts facts;
-  facts.driver = driver;
-  facts.allow_multiple_allocations = device.allow_multiple_allocations();
-  for (const auto& [name, attribute] : device.attributes()) {
-    facts.attributes.push_back(FactsOf(name, attribute));
-  }
-  for (const auto& [name, capacity] : device.capacity()) {
-    ASSIGN_OR_RETURN(Quantity value, Quantity::Parse(capacity.value()));
-    facts.capacities.push_back({name, std::move(value)});
-  }
+  ASSIGN_OR_RETURN(const DeviceFacts facts, DeviceFactsOf(driver, device));
   return columns_.Add(facts);
 }
 

@@ -34,26 +34,26 @@ bool Covers(const DraFeatures& known, const DraFeatures& asked) {
 
 }  // namespace
 
-absl::StatusOr<DraRelease> ParseDraRelease(absl::string_view text) {
-  if (text == "1.34") return DraRelease::k1_34;
-  if (text == "1.35") return DraRelease::k1_35;
-  if (text == "1.36") return DraRelease::k1_36;
-  if (text == "1.37") return DraRelease::k1_37;
+absl::StatusOr<StructuredRelease> ParseStructuredRelease(absl::string_view text) {
+  if (text == "1.34") return StructuredRelease::k1_34;
+  if (text == "1.35") return StructuredRelease::k1_35;
+  if (text == "1.36") return StructuredRelease::k1_36;
+  if (text == "1.37") return StructuredRelease::k1_37;
   return absl::InvalidArgumentError(
       absl::StrCat("found '", text, "', expected a release: 1.34, 1.35, 1.36 or 1.37"));
 }
 
-DraFeatures DefaultDraFeatures(DraRelease release) {
+DraFeatures DefaultDraFeatures(StructuredRelease release) {
   DraFeatures features;
   features.admin_access = true;
   features.prioritized_list = true;
-  if (release >= DraRelease::k1_36) {
+  if (release >= StructuredRelease::k1_36) {
     features.partitionable_devices = true;
     features.device_taints = true;
     features.consumable_capacity = true;
     features.device_binding_and_status = true;
   }
-  features.fractional_capacity_range = release >= DraRelease::k1_37;
+  features.fractional_capacity_range = release >= StructuredRelease::k1_37;
   return features;
 }
 
@@ -74,8 +74,8 @@ absl::StatusOr<AllocatorVariant> ParseAllocatorVariant(absl::string_view text) {
       absl::StrCat("found '", text, "', expected a variant: stable, incubating or experimental"));
 }
 
-DraFeatures SupportedDraFeatures(AllocatorVariant variant, DraRelease release) {
-  const bool new_split = release >= DraRelease::k1_36;  // before, stable had the core alone
+DraFeatures SupportedDraFeatures(AllocatorVariant variant, StructuredRelease release) {
+  const bool new_split = release >= StructuredRelease::k1_36;  // before, stable had the core alone
   DraFeatures features;
   if (variant == AllocatorVariant::kStable && !new_split) return features;
   features.admin_access = true;
@@ -86,10 +86,10 @@ DraFeatures SupportedDraFeatures(AllocatorVariant variant, DraRelease release) {
   if (variant == AllocatorVariant::kIncubating && !new_split) return features;
   features.consumable_capacity = true;
   features.device_binding_and_status = true;
-  features.fractional_capacity_range = release >= DraRelease::k1_37;
+  features.fractional_capacity_range = release >= StructuredRelease::k1_37;
   if (variant == AllocatorVariant::kIncubating || !new_split) return features;
   features.list_type_attributes = true;
-  if (release >= DraRelease::k1_37) {
+  if (release >= StructuredRelease::k1_37) {
     features.optional_node_operations = true;
     features.derived_attributes = true;
     features.compatibility_groups = true;
@@ -97,7 +97,7 @@ DraFeatures SupportedDraFeatures(AllocatorVariant variant, DraRelease release) {
   return features;
 }
 
-AllocatorVariant PickAllocatorVariant(const DraFeatures& features, DraRelease release) {
+AllocatorVariant PickAllocatorVariant(const DraFeatures& features, StructuredRelease release) {
   for (const AllocatorVariant variant :
        {AllocatorVariant::kStable, AllocatorVariant::kIncubating}) {
     if (Covers(SupportedDraFeatures(variant, release), features)) return variant;

@@ -14,10 +14,10 @@
 namespace drasim {
 
 // The scheduler's release.
-enum class DraRelease : uint8_t { k1_34, k1_35, k1_36, k1_37 };
+enum class StructuredRelease : uint8_t { k1_34, k1_35, k1_36, k1_37 };
 
 // "1.34" to "1.37". InvalidArgument for others.
-absl::StatusOr<DraRelease> ParseDraRelease(absl::string_view text);
+absl::StatusOr<StructuredRelease> ParseStructuredRelease(absl::string_view text);
 
 // What the allocator may use. Each but the last three has a gate of its own name with the prefix
 // DRA; `device_binding_and_status` needs DRADeviceBindingConditions and
@@ -39,7 +39,7 @@ struct DraFeatures {
 };
 
 // The features that are on by default.
-DraFeatures DefaultDraFeatures(DraRelease release);
+DraFeatures DefaultDraFeatures(StructuredRelease release);
 
 // Switches the feature of that name ("ConsumableCapacity"). InvalidArgument for unknown names.
 absl::Status SetDraFeature(absl::string_view name, bool on, DraFeatures* features);
@@ -51,11 +51,11 @@ enum class AllocatorVariant : uint8_t { kStable, kIncubating, kExperimental };
 absl::StatusOr<AllocatorVariant> ParseAllocatorVariant(absl::string_view text);
 
 // The features that the variant knows.
-DraFeatures SupportedDraFeatures(AllocatorVariant variant, DraRelease release);
+DraFeatures SupportedDraFeatures(AllocatorVariant variant, StructuredRelease release);
 
 // The first variant, from stable to experimental, that knows all of `features`; experimental when
 // none does.
-AllocatorVariant PickAllocatorVariant(const DraFeatures& features, DraRelease release);
+AllocatorVariant PickAllocatorVariant(const DraFeatures& features, StructuredRelease release);
 
 }  // namespace drasim
 

@@ -125,8 +125,7 @@ absl::StatusOr<bool> NodePools::IsRelevant(const CatalogSlice& slice, const Node
   return false;
 }
 
-absl::Status NodePools::GatherSlices(const Node& node, SlicesByPool* by_pool,
-                                     std::vector<uint32_t>* order) const {
+absl::Status NodePools::GatherSlices(const Node& node, SlicesByPool* by_pool) const {
   for (const absl::Span<const uint32_t> candidates :
        {catalog_->SlicesOfNode(node.metadata().name()), catalog_->SlicesOfNoNode()}) {
     for (const uint32_t index : candidates) {
@@ -140,7 +139,6 @@ absl::Status NodePools::GatherSlices(const Node& node, SlicesByPool* by_pool,
       ASSIGN_OR_RETURN(const bool relevant, IsRelevant(slice, node));
       if (!relevant) continue;
       std::vector<uint32_t>& kept = (*by_pool)[slice.pool];
-      if (kept.empty()) order->push_back(slice.pool);
       const int64_t generation = spec.pool().generation();
       if (!kept.empty()) {
         const int64_t known = catalog_->slices()[kept[0]].slice->spec().pool().generation();
@@ -155,14 +153,13 @@ absl::Status NodePools::GatherSlices(const Node& node, SlicesByPool* by_pool,
 
 void NodePools::Build(const Node& node, NodeView* view) {
   SlicesByPool by_pool;
-  std::vector<uint32_t> order;
-  const absl::Status gathered = GatherSlices(node, &by_pool, &order);
+  const absl::Status gathered = GatherSlices(node, &by_pool);
   if (!gathered.ok()) {
     view->error = absl::StrCat("gather pool information: ", gathered.message());
     return;
   }
-  for (const uint32_t pool : order) {
-    const PoolView* found = PoolViewOf(pool, by_pool[pool]);
+  for (const auto& [pool, slices] : by_pool) {
+    const PoolView* found = PoolViewOf(pool, slices);
     if (found != nullptr) view->pools.push_back(found);
   }
   SortPools(&view->pools);
@@ -263,6 +260,10 @@ void NodePools::FillPool(const std::vector<uint32_t>& others, PoolView* view) co
   view->all_slices = view->slices;
   view->all_slices.insert(view->all_slices.end(), others.begin(), others.end());
   if (!options_.features.partitionable_devices) return;
+  // Counter sets count, for whatever nodes they are published.
+  for (const uint32_t index : others) {
+    if (!all[index].slice->spec().shared_counters().empty()) counter_slices.push_back(index);
+  }
   std::vector<uint32_t> order = sorted;
   order.insert(order.end(), others.begin(), others.end());
   const absl::Status filled = FillCounters(counter_slices, order, view);
@@ -338,7 +339,7 @@ void NodePools::SortPools(std::vector<const PoolView*>* pools) const {
     return std::tie(all[left->pool].driver, all[left->pool].name) <
            std::tie(all[right->pool].driver, all[right->pool].name);
   };
-  if (options_.release < DraRelease::k1_36) {
+  if (options_.release < StructuredRelease::k1_36) {
     std::sort(pools->begin(), pools->end(), by_name);
     const auto rank = [this, &all](const PoolView* pool) {
       return MixWord(options_.pool_order_seed, Fnv1a(all[pool->pool].Text()));

@@ -65,6 +65,28 @@ struct NodeView {
   absl::flat_hash_map<uint32_t, bool> allowed;  // devices of segments with per_device_nodes
   bool any_invalid = false;
   bool declares_node_operations = false;
+
+  // Whether devices of the segment may be taken, as far as optional node operations go. `gate`:
+  // DRAOptionalNodeOperations.
+  bool FitsOperations(const DeviceSegment& segment, bool gate) const {
+    return !segment.skips_node_operations || (gate && declares_node_operations);
+  }
+  // Whether the device, which names its own nodes if the segment says so, is for this node.
+  bool Allows(const DeviceSegment& segment, uint32_t device) const {
+    return !segment.per_device_nodes || allowed.at(device);
+  }
+};
+
+// A device within a view.
+struct DevicePlace {
+  uint32_t segment = 0;
+  uint32_t device = 0;
+
+  friend bool operator==(const DevicePlace&, const DevicePlace&) = default;
+  friend bool operator<(const DevicePlace& left, const DevicePlace& right) {
+    return left.segment != right.segment ? left.segment < right.segment
+                                         : left.device < right.device;
+  }
 };
 
 class NodePools {
@@ -80,11 +102,11 @@ class NodePools {
   size_t view_count() const { return pools_.size(); }
 
  private:
+  // In the order in which the pools are listed, which is that of the stable variant.
   using SlicesByPool = std::map<uint32_t, std::vector<uint32_t>>;
 
   void Build(const proto::kube::Node& node, NodeView* view);
-  absl::Status GatherSlices(const proto::kube::Node& node, SlicesByPool* by_pool,
-                            std::vector<uint32_t>* order) const;
+  absl::Status GatherSlices(const proto::kube::Node& node, SlicesByPool* by_pool) const;
   absl::StatusOr<bool> IsRelevant(const CatalogSlice& slice, const proto::kube::Node& node) const;
   bool IsIgnored(const CatalogSlice& slice) const;
   // Null: the pool is obsolete.

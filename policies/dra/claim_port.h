@@ -17,6 +17,8 @@
 
 namespace drasim {
 
+class AllocatedDevices;
+
 // A version of a claim. It never changes: a write makes another version.
 using ClaimRef = std::shared_ptr<const proto::kube::ResourceClaimV1>;
 
@@ -29,6 +31,8 @@ class ClaimCache {
   virtual ClaimRef FindClaim(absl::string_view ns, absl::string_view name) const = 0;
   // All claims, in a fixed order.
   virtual void ForEachClaim(absl::FunctionRef<void(const ClaimRef&)> visit) const = 0;
+  // The devices that all of these claims hold.
+  virtual const AllocatedDevices& allocated() const = 0;
   // Null if there is none. Valid until the cache changes.
   virtual const proto::kube::DeviceClass* FindClass(absl::string_view name) const = 0;
   // Keeps a version that a call returned, until the informers deliver it or a later one.

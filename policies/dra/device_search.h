@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
+#include "policies/allocator/device_use.h"
 #include "policies/dra/claim_port.h"
 
 namespace drasim {
@@ -38,10 +39,10 @@ class DeviceSearch {
                                 absl::Span<const ClaimRef> claims) = 0;
 };
 
-// Makes the search of an attempt. `allocated`: the claims that hold devices now, in the cache or in
-// flight. An error ends the attempt.
+// Makes the search of an attempt, in which the devices of `use` are taken. An error ends the
+// attempt.
 using DeviceSearchMaker =
-    std::function<absl::StatusOr<std::unique_ptr<DeviceSearch>>(absl::Span<const ClaimRef>)>;
+    std::function<absl::StatusOr<std::unique_ptr<DeviceSearch>>(const DeviceUse& use)>;
 
 }  // namespace drasim
 

@@ -5,9 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "model/kube/requests.h"
 #include "model/kube/rules.h"
+#include "policies/dra/allocated_devices.h"
 #include "policies/dra/binding_conditions.h"
 #include "policies/dra/claim_rules.h"
 #include "policies/dra/claim_score.h"
@@ -138,17 +140,6 @@ ClaimStatus StructuredResources::CheckClaim(const StructuredCycle& cycle, size_t
   return cycle.IsSynthetic(index) ? ClaimStatus() : CheckRequests(claim);
 }
 
-absl::StatusOr<std::unique_ptr<DeviceSearch>> StructuredResources::MakeSearch() const {
-  std::vector<ClaimRef> allocated;
-  cache_->ForEachClaim([&](const ClaimRef& claim) {
-    if (IsAllocatedClaim(*claim) && !in_flight_->Has(claim->metadata().uid())) {
-      allocated.push_back(claim);
-    }
-  });
-  in_flight_->ForEach([&](const ClaimRef& claim) { allocated.push_back(claim); });
-  return make_search_(allocated);
-}
-
 ClaimStatus StructuredResources::PreFilter(std::shared_ptr<const kube::Pod> pod, int64_t now_ns,
                                            StructuredCycle* cycle) const {
   cycle->pod = std::move(pod);
@@ -178,7 +169,9 @@ ClaimStatus StructuredResources::PreFilter(std::shared_ptr<const kube::Pod> pod,
     if (!IsAllocatedClaim(*cycle->claims[i].claim)) searches = true;
   }
   if (!searches) return {};
-  absl::StatusOr<std::unique_ptr<DeviceSearch>> search = MakeSearch();
+  const absl::StatusOr<DeviceUse> use = cache_->allocated().Use(*in_flight_);
+  if (!use.ok()) return Error(std::string(use.status().message()));
+  absl::StatusOr<std::unique_ptr<DeviceSearch>> search = make_search_(*use);
   if (!search.ok()) return Error(std::string(search.status().message()));
   cycle->search = *std::move(search);
   return {};
@@ -250,8 +243,9 @@ ClaimStatus StructuredResources::Search(StructuredCycle* cycle, const kube::Node
   SearchResult result = cycle->search->Allocate(node, claims);
   if (options_.search_step_ns > 0 && options_.filter_timeout_ns > 0 &&
       result.steps > options_.filter_timeout_ns / options_.search_step_ns) {
-    return Error(
-        absl::StrCat("node ", node.metadata().name(), ": timed out trying to allocate devices"));
+    const std::string reason = "timed out trying to allocate devices";
+    if (options_.release < StructuredRelease::k1_36) return Unresolvable(reason);
+    return Error(absl::StrCat("node ", node.metadata().name(), ": ", reason));
   }
   switch (result.outcome) {
     case SearchOutcome::kFits:

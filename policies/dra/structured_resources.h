@@ -15,7 +15,6 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/statusor.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/dra/claim_port.h"
@@ -54,7 +53,6 @@ class StructuredResources {
   ClaimStatus CheckClaim(const StructuredCycle& cycle, size_t index) const;
   ClaimStatus CheckRequests(const proto::kube::ResourceClaimV1& claim) const;
   ClaimStatus CheckClass(const std::string& class_name, const std::string& request) const;
-  absl::StatusOr<std::unique_ptr<DeviceSearch>> MakeSearch() const;
 
   // Fills `*find` with the requests that the node must serve by DRA.
   ClaimStatus FilterResources(const StructuredCycle& cycle, const proto::kube::Node& node,

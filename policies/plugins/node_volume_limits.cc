@@ -1,7 +1,9 @@
 #include "policies/plugins/node_volume_limits.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -88,13 +90,34 @@ class NodeVolumes {
   const CsiNodeObject& node_;
 };
 
+// The smallest limit of the node's drivers; nothing without any.
+std::optional<int64_t> LeastLimit(const CsiNodeObject& node) {
+  std::optional<int64_t> least;
+  for (const CsiNodeObject::Driver& driver : node.drivers) {
+    if (driver.limit.has_value() && (!least.has_value() || *driver.limit < *least))
+      least = driver.limit;
+  }
+  return least;
+}
+
+// How many volumes the node has at most with the pod: those that pods share count for each of them,
+// whatever they turn out to be. Looks nothing up.
+int64_t MostVolumes(const PodShape& shape, const ClusterState& cluster, NodeId id,
+                    const CsiNodeObject& node) {
+  size_t most = shape.volumes.volumes.size();
+  for (const PodId other : cluster.pods_on(id))
+    most += cluster.pod_shape(other).volumes.volumes.size();
+  for (const VolumeAttachmentObject& attachment : cluster.objects().volumes.attachments) {
+    most += attachment.node == node.name ? 1 : 0;
+  }
+  return static_cast<int64_t>(most);
+}
+
 // Whether the node would have more volumes of some driver than it can attach.
 bool ExceedsLimit(const PodShape& shape, const ClusterState& cluster, NodeId id,
                   const CsiNodeObject& node) {
-  if (std::none_of(node.drivers.begin(), node.drivers.end(),
-                   [](const CsiNodeObject::Driver& driver) { return driver.limit.has_value(); })) {
-    return false;
-  }
+  const std::optional<int64_t> least = LeastLimit(node);
+  if (!least.has_value() || MostVolumes(shape, cluster, id, node) <= *least) return false;
   const VolumeObjects& objects = cluster.objects().volumes;
   const NodeVolumes counter(objects, node);
   AttachedVolumes added;

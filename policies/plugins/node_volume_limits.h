@@ -25,7 +25,7 @@ class NodeVolumeLimits : public PreFilterPlugin, public FilterPlugin {
                const ClusterState& cluster) const override;
   // kSkip for a pod without volumes that can be attached.
   StepResult PreFilter(const PodContext& pod, const ClusterState& cluster) override;
-  // O(pods of the node x their volumes) for nodes with a limit.
+  // O(pods of the node) for nodes with a limit; times their volumes for those that may be near it.
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;
   bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,

@@ -188,6 +188,37 @@ std::vector<Command> MakeCommands() {
         extender_replay,
         extender_check},
        CasesKubeCommand},
+      {"cases cel",
+       "what expressions of device selectors say of devices given as cases",
+       "[FLAGS] FILE.json",
+       "FILE is an array. Prints one line per case, {\"name\": ..., \"want\": {...}}, with the "
+       "verdict,\n"
+       "the error if there is one, and the estimated worst-case cost.\n",
+       {{"compare", "", "",
+         "count the answers equal to the stored ones instead; exit code 1 if any differs"}},
+       CasesCelCommand},
+      {"cel",
+       "what a CEL expression says of the devices of ResourceSlices",
+       "EXPRESSION FILE...",
+       "Prints the estimated worst-case cost, then a line per device: DRIVER/POOL/DEVICE, true, "
+       "false\n"
+       "or the error, and the actual cost.\n",
+       {},
+       CelCommand},
+      {"cases sdra",
+       "which devices claims of resource.k8s.io/v1 get, in clusters given as cases",
+       "[FLAGS] FILE.jsonl[.gz]",
+       "Prints one line per case, {\"name\": ..., \"want\": {...}}. A line of FILE is {\"case\": "
+       "{...}},\n"
+       "with or without the answer of the original allocator, which --compare needs.\n",
+       {{"variant", "", "VARIANT",
+         "of the original allocator: stable, incubating (default) or experimental"},
+        {"count-steps", "", "",
+         "search as the original does, without pruning, and count the calls of its recursive "
+         "function"},
+        {"compare", "", "",
+         "count the equal answers by part and field instead; exit code 1 if any differs"}},
+       CasesSdraCommand},
       {"trace stats",
        "what is in a trace",
        "[FLAGS] FILE",

@@ -25,6 +25,14 @@ absl::Status CheckJudgeable(const RunSpec& spec) {
 }
 
 RunSpec FollowDecisions(RunSpec spec, std::shared_ptr<const DecisionList> decisions) {
+  const bool has_manifests =
+      !spec.workload.manifests.empty() || !spec.cluster.nodes.manifests.empty();
+  // Only kube-scheduler's plugins know all rules of manifests.
+  if (has_manifests && !spec.scheduler.kube.has_value()) {
+    spec.scheduler.kube.emplace();
+    spec.workload.full_shapes = true;
+    spec.cluster.nodes.full_shapes = true;
+  }
   spec.decisions = std::move(decisions);
   spec.engine.attempt_latency = SimDuration();
   spec.engine.checkpoint_every = 0;
@@ -39,6 +47,7 @@ Judgement JudgementOf(const Simulation& sim) {
   judgement.followed = sim.decided()->followed();
   for (const PodDecision& decision : list.decisions)
     judgement.placements += decision.node.empty() ? 0u : 1u;
+  judgement.placements -= sim.decided()->known();
   for (const DecisionProblem& problem : sim.decided()->Problems()) {
     const PodDecision& decision = list.decisions[problem.decision];
     judgement.problems.push_back(

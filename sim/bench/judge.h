@@ -22,12 +22,13 @@ namespace drasim::bench {
 absl::Status CheckJudgeable(const RunSpec& spec);
 
 // The scenario as a run that follows the decisions: without latency of attempts, since the list has
-// the times at which they ended, and without checkpoints.
+// the times at which they ended, and without checkpoints. Manifests are read as for kube-scheduler,
+// whatever the policy, and kube-scheduler's default profile then says what is possible.
 RunSpec FollowDecisions(RunSpec spec, std::shared_ptr<const DecisionList> decisions);
 
 struct Judgement {
   CellResult figures;
-  size_t placements = 0;  // decisions to place a pod
+  size_t placements = 0;  // decisions to place a pod, but for those that came with their nodes
   size_t followed = 0;    // of them
   // "FILE:LINE: pod 'x': why", in the order of the list.
   std::vector<std::string> problems;

@@ -10,10 +10,10 @@
 namespace drasim {
 
 DecidedDispatcher::DecidedDispatcher(DispatchParts parts, std::shared_ptr<const DecisionList> list,
-                                     std::vector<std::unique_ptr<Plugin>> filters, bool fill)
+                                     DecisionRules rules, bool fill)
     : parts_(parts),
       list_(std::move(list)),
-      placement_(std::move(filters), parts.cluster),
+      placement_(std::move(rules), parts.cluster),
       fill_(fill),
       reached_(list_->decisions.size()) {
   for (size_t i = 0; i < list_->decisions.size(); ++i) by_pod_[decision(i).pod].push_back(i);
@@ -24,9 +24,12 @@ void DecidedDispatcher::Add(JobId job) {
   needs_.insert(parts_.jobs->row(job).request.gpu_milli);
   changed_ = true;
   next_ = job;
-  if (planned_.size() <= job.value()) planned_.resize(job.value() + 1);
-  if (!planned_[job.value()]) Plan(job);
-  planned_[job.value()] = true;
+  Plan(job, /*came=*/false);
+}
+
+void DecidedDispatcher::OnSettled(JobId job) {
+  Plan(job, /*came=*/true);
+  if (fill_) FollowFill();
 }
 
 bool DecidedDispatcher::Remove(JobId job) {
@@ -35,13 +38,13 @@ bool DecidedDispatcher::Remove(JobId job) {
   return true;
 }
 
-// The k-th placements of a job's pods are its k-th start.
-void DecidedDispatcher::Plan(JobId job) {
+void DecidedDispatcher::Plan(JobId job, bool came) {
+  if (planned_.size() <= job.value()) planned_.resize(job.value() + 1);
+  if (planned_[job.value()]) return;
+  planned_[job.value()] = true;
   const JobRow& row = parts_.jobs->row(job);
-  std::vector<std::vector<size_t>> starts;  // by start, then pod
-  std::vector<std::vector<size_t>> evictions(row.pods);
-  size_t most = 0;
   std::vector<std::vector<size_t>> placed(row.pods);
+  std::vector<std::vector<size_t>> evictions(row.pods);
   for (uint32_t i = 0; i < row.pods; ++i) {
     const auto found = by_pod_.find(parts_.cluster->pod_name(PodId(row.first_pod.value() + i)));
     if (found == by_pod_.end()) continue;
@@ -49,9 +52,17 @@ void DecidedDispatcher::Plan(JobId job) {
       reached_[index] = true;
       (decision(index).node.empty() ? evictions : placed)[i].push_back(index);
     }
-    most = std::max(most, placed[i].size());
   }
+  if (came) LeaveOutKnown(row.first_pod, evictions[0], &placed[0]);
   PlanEvictions(job, evictions);
+  PlanStarts(job, placed);
+}
+
+// The k-th placements of a job's pods are its k-th start.
+void DecidedDispatcher::PlanStarts(JobId job, const std::vector<std::vector<size_t>>& placed) {
+  const JobRow& row = parts_.jobs->row(job);
+  size_t most = 0;
+  for (const std::vector<size_t>& of_pod : placed) most = std::max(most, of_pod.size());
   for (size_t k = 0; k < most; ++k) {
     Step step;
     step.job = job;
@@ -83,6 +94,21 @@ void DecidedDispatcher::Plan(JobId job) {
     }
     steps_.insert(std::move(step));
   }
+}
+
+// Leaves out the decision that put a pod where it was when it came: the first about it, if it has
+// the same node. Such a pod is a job of its own.
+void DecidedDispatcher::LeaveOutKnown(PodId pod, const std::vector<size_t>& evictions,
+                                      std::vector<size_t>* placed) {
+  const NodeId node = parts_.cluster->pod_node(pod);
+  if (placed->empty() || !node.valid()) return;
+  const size_t first = placed->front();
+  if (parts_.cluster->node_spec(node).name != decision(first).node ||
+      (!evictions.empty() && evictions.front() < first)) {
+    return;
+  }
+  placed->erase(placed->begin());
+  ++known_;
 }
 
 // Evictions of a gang's pods at one time are one.
@@ -130,15 +156,19 @@ void DecidedDispatcher::Dispatch() {
 
 void DecidedDispatcher::DispatchFill() {
   const JobId job = next_;
+  FollowFill();
+  if (waiting_.count(job) == 0) return;
+  Remove(job);
+  parts_.control->Drop(job);
+}
+
+void DecidedDispatcher::FollowFill() {
   for (auto it = steps_.begin(); it != steps_.end();) {
     Step step = std::move(steps_.extract(it++).value());
     const bool evicts = decision(step.decisions.front()).node.empty();
     if (evicts) step.why = "nothing leaves its node in a fill";
     if (evicts || !Start(&step)) Refuse(step);
   }
-  if (waiting_.count(job) == 0) return;
-  Remove(job);
-  parts_.control->Drop(job);
 }
 
 bool DecidedDispatcher::Take(Step* step) {
@@ -241,7 +271,6 @@ std::vector<DecisionProblem> DecidedDispatcher::Problems() const {
     } else if (parts_.cluster->pod_phase(pod) == PodPhase::kPending) {
       problems.push_back({i, "it never waits for a scheduler"});
     }
-    // Else it was on its node before the run.
   }
   std::sort(
       problems.begin(), problems.end(),

@@ -22,6 +22,7 @@
 #include "absl/strings/string_view.h"
 #include "sim/core/decided_placement.h"
 #include "sim/core/decision_list.h"
+#include "sim/core/decision_rules.h"
 #include "sim/core/dispatcher.h"
 
 namespace drasim {
@@ -30,15 +31,19 @@ class DecidedDispatcher : public Dispatcher {
  public:
   // In a `fill`, times do not matter: a job is placed when it arrives, or dropped.
   DecidedDispatcher(DispatchParts parts, std::shared_ptr<const DecisionList> list,
-                    std::vector<std::unique_ptr<Plugin>> filters, bool fill);
+                    DecisionRules rules, bool fill);
 
   // After the run: everything that could not be followed, in the order of the list. O(decisions +
   // pods).
   std::vector<DecisionProblem> Problems() const;
-  // Pods that the list places, and decisions to place a pod that were followed.
+  // Decisions to place a pod that were followed.
   size_t followed() const { return followed_; }
+  // Decisions that tell no more than the place of a pod that came with its node. They are neither
+  // followed nor problems.
+  size_t known() const { return known_; }
 
   void Add(JobId job) override;
+  void OnSettled(JobId job) override;
   void Return(JobId job, SummaryId, Comeback) override { Add(job); }
   bool Remove(JobId job) override;
   void OnEvent(const ClusterChange&) override { changed_ = true; }
@@ -71,9 +76,13 @@ class DecidedDispatcher : public Dispatcher {
     }
   };
 
-  void Plan(JobId job);
+  // Once per job. `came`: it came with its node.
+  void Plan(JobId job, bool came);
+  void LeaveOutKnown(PodId pod, const std::vector<size_t>& evictions, std::vector<size_t>* placed);
+  void PlanStarts(JobId job, const std::vector<std::vector<size_t>>& placed);
   void PlanEvictions(JobId job, const std::vector<std::vector<size_t>>& by_pod);
   void DispatchFill();
+  void FollowFill();
   // False, and why, if the step cannot be taken now.
   bool Take(Step* step);
   bool Evict(Step* step);
@@ -96,6 +105,7 @@ class DecidedDispatcher : public Dispatcher {
   std::multiset<int64_t> needs_;  // GPU milli of the waiting jobs
   std::vector<DecisionProblem> problems_;
   size_t followed_ = 0;
+  size_t known_ = 0;
   bool changed_ = false;
   JobId next_;  // of a fill
 };

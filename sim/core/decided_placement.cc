@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "model/mig_table.h"
 #include "model/status_macros.h"
@@ -12,13 +11,8 @@
 
 namespace drasim {
 
-DecidedPlacement::DecidedPlacement(std::vector<std::unique_ptr<Plugin>> filters,
-                                   ClusterState* cluster)
-    : plugins_(std::move(filters)), cluster_(cluster) {
-  for (const std::unique_ptr<Plugin>& plugin : plugins_) {
-    auto* const filter = dynamic_cast<FilterPlugin*>(plugin.get());
-    if (filter != nullptr && filter->filter_reach() == Reach::kNode) filters_.push_back(filter);
-  }
+DecidedPlacement::DecidedPlacement(DecisionRules rules, ClusterState* cluster)
+    : rules_(std::move(rules)), cluster_(cluster) {
   for (size_t n = 0; n < cluster->node_count(); ++n) {
     nodes_.try_emplace(cluster->node_spec(NodeId(n)).name, NodeId(n));
   }
@@ -33,9 +27,7 @@ std::optional<std::string> DecidedPlacement::Assume(PodId pod_id, SimTime now,
   const NodeId node = found->second;
   const PodContext pod = {cluster_->pod_shape_id(pod_id), &cluster_->pod_shape(pod_id), pod_id,
                           now};
-  if (std::optional<std::string> why = WhyNot(pod, node); why.has_value()) {
-    return absl::StrCat("node '", name, "': ", *why);
-  }
+  if (std::optional<std::string> why = rules_.WhyNot(pod, node); why.has_value()) return why;
   DeviceSet devices;
   DeviceGrants grants;
   absl::Status chosen;
@@ -52,17 +44,6 @@ std::optional<std::string> DecidedPlacement::Assume(PodId pod_id, SimTime now,
     return absl::StrCat("node '", name, "' has no room for it");
   }
   cluster_->Assume(pod_id, node, devices, grants);
-  return std::nullopt;
-}
-
-std::optional<std::string> DecidedPlacement::WhyNot(const PodContext& pod, NodeId node) const {
-  if (!cluster_->node(node).available) return "it is down, or not part of the cluster then";
-  for (const FilterPlugin* const filter : filters_) {
-    ReasonIndex verdict = kFits;
-    filter->Filter(pod, *cluster_, absl::MakeConstSpan(&node, 1), absl::MakeSpan(&verdict, 1));
-    if (verdict == kFits) continue;
-    return absl::StrJoin(filter->ReasonTexts(pod, *cluster_, node, verdict), ", ");
-  }
   return std::nullopt;
 }
 

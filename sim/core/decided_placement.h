@@ -1,14 +1,11 @@
 // DecidedPlacement: carries out one placement of a DecisionList on the cluster, or says why it is
 // impossible.
 //
-// Checked are the rules that nobody can schedule around: the node exists and is up, is not
-// cordoned, its taints are tolerated, its labels match the pod's selector and required node
-// affinity, and there is room (amounts, pod slots, host ports, GPUs and MIG instances). Rules
-// about other pods (spread, pod affinity, volumes) are not checked.
+// Checked are that the node exists, the rules of DecisionRules, and that there is room for the
+// devices that are given, or for some.
 #ifndef DRASIM_SIM_CORE_DECIDED_PLACEMENT_H_
 #define DRASIM_SIM_CORE_DECIDED_PLACEMENT_H_
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,23 +20,22 @@
 #include "policies/framework/device_allocator.h"
 #include "policies/framework/plugin.h"
 #include "sim/core/decision_list.h"
+#include "sim/core/decision_rules.h"
 
 namespace drasim {
 
 class DecidedPlacement {
  public:
-  // `filters`: plugins whose Filter judges a node by itself; others of them are ignored. Nodes are
-  // those that `cluster` has now. `cluster` must outlive it.
-  DecidedPlacement(std::vector<std::unique_ptr<Plugin>> filters, ClusterState* cluster);
+  // Nodes are those that `cluster` has now. `cluster` must outlive it.
+  DecidedPlacement(DecisionRules rules, ClusterState* cluster);
 
   // Assumes the pending pod where the decision says, and returns nothing; or changes nothing and
-  // returns why that is impossible. `chooser` picks what the decision leaves open. O(filters +
+  // returns why that is impossible. `chooser` picks what the decision leaves open. O(rules +
   // devices of the node).
   std::optional<std::string> Assume(PodId pod, SimTime now, const PodDecision& decision,
                                     DeviceAllocator* chooser);
 
  private:
-  std::optional<std::string> WhyNot(const PodContext& pod, NodeId node) const;
   absl::StatusOr<DeviceSet> ChooseGpus(const PodContext& pod, NodeId node, DeviceSet wanted,
                                        DeviceAllocator* chooser) const;
   absl::Status ChooseInstances(const PodContext& pod, NodeId node, const PodDecision& decision,
@@ -47,8 +43,7 @@ class DecidedPlacement {
   absl::StatusOr<DeviceGrants> GrantsOf(const PodContext& pod, NodeId node,
                                         const std::vector<DecidedInstance>& instances) const;
 
-  std::vector<std::unique_ptr<Plugin>> plugins_;
-  std::vector<FilterPlugin*> filters_;
+  DecisionRules rules_;
   ClusterState* cluster_;
   absl::flat_hash_map<std::string, NodeId> nodes_;
 };

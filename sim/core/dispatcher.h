@@ -62,6 +62,8 @@ class Dispatcher {
 
   // The job begins to wait: it arrived, was interrupted, or failed and tries again.
   virtual void Add(JobId job) = 0;
+  // The job came with its node, and runs there: nobody decides about it.
+  virtual void OnSettled(JobId /*job*/) {}
   // A start in progress was rejected; `why` has been recorded.
   virtual void Return(JobId job, SummaryId why, Comeback comeback) = 0;
   // The waiting job is deleted. False when it is not here (its start is in progress).

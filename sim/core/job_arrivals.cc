@@ -93,7 +93,10 @@ void JobArrivals::Arrive() {
 
 void JobArrivals::Settle(JobId job, NodeId node, DeviceSet devices) {
   if (run_->is_replay()) jobs_->ScheduleDeletions(job, next_.name);
-  if (jobs_->StartOn(job, node, devices)) return;
+  if (jobs_->StartOn(job, node, devices)) {
+    scheduling_->dispatcher().OnSettled(job);
+    return scheduling_->Wake();
+  }
   if (never_fitting_++ == 0) first_never_fitting_ = job;
   jobs_->Drop(job);
 }

@@ -1324,8 +1324,8 @@ AttemptResult KubeCycle::Schedule(Profile* profile, const PodContext& pod, bool 
   return std::move(a->result);
 }
 
-FilterSurvey KubeCycle::Survey(Profile* profile, const PodContext& pod,
-                               absl::FunctionRef<void(const NodeStatus&)> tell) {
+// Ends with PreFilter; the attempt is then ready for Filter, unless there is a message.
+FilterSurvey KubeCycle::BeginSurvey(Profile* profile, const PodContext& pod) {
   DRASIM_CHECK(profile->restrictions().empty());
   Attempt* const a = attempt_.get();
   a->Begin(&StateOf(profile), pod, /*message=*/true, nullptr);
@@ -1346,14 +1346,36 @@ FilterSurvey KubeCycle::Survey(Profile* profile, const PodContext& pod,
     survey.naming = a->naming;
     survey.subset_message = SubsetText(*a);
   }
-  const AttemptFilters& filters = a->Filters(cluster_, nominator_);
+  return survey;
+}
+
+FilterSurvey KubeCycle::Survey(Profile* profile, const PodContext& pod,
+                               absl::FunctionRef<void(const NodeStatus&)> tell) {
+  FilterSurvey survey = BeginSurvey(profile, pod);
+  if (!survey.message.empty()) return survey;
+  const AttemptFilters& filters = attempt_->Filters(cluster_, nominator_);
   for (uint32_t i = 0; i < cluster_->node_count(); ++i) {
     const NodeId node(i);
     if (!cluster_->node(node).available) continue;
-    if (a->has_subset && !std::binary_search(a->subset.begin(), a->subset.end(), node)) continue;
+    if (!survey.Tries(node)) continue;
     filters.JudgeAll(node, tell);
   }
   return survey;
+}
+
+NodeStatus KubeCycle::WhyNot(Profile* profile, const PodContext& pod, NodeId node) {
+  const FilterSurvey survey = BeginSurvey(profile, pod);
+  if (!survey.message.empty()) {
+    const StepCode code = survey.failed ? StepCode::kError : attempt_->pre_rejection->code;
+    return {survey.rejector, code, {survey.message}, NodeId()};
+  }
+  if (!survey.Tries(node)) {
+    return {nullptr, StepCode::kUnresolvable, {survey.subset_message}, node};
+  }
+  NodeStatus why;
+  why.code = StepCode::kSuccess;
+  attempt_->Filters(cluster_, nominator_).Judge(node, &why);
+  return why;
 }
 
 void KubeCycle::TellFeasible(Attempt* a) {

@@ -14,6 +14,7 @@
 #ifndef DRASIM_SIM_CORE_KUBE_CYCLE_H_
 #define DRASIM_SIM_CORE_KUBE_CYCLE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -107,6 +108,11 @@ struct FilterSurvey {
   std::vector<NodeId> subset;
   std::string subset_message;
   std::vector<const Plugin*> naming;  // that named the subset
+
+  // REQUIRES: no message.
+  bool Tries(NodeId node) const {
+    return !has_subset || std::binary_search(subset.begin(), subset.end(), node);
+  }
 };
 
 class KubeCycle {
@@ -144,6 +150,12 @@ class KubeCycle {
   FilterSurvey Survey(Profile* profile, const PodContext& pod,
                       absl::FunctionRef<void(const NodeStatus&)> tell);
 
+  // Why the pod cannot go to the node, as an attempt that asks about no other would find: by
+  // PreFilter (the status then has no node), or by the first Filter plugin that rejects it, pods
+  // nominated to the node included. kSuccess: it can. Leaves the cluster and later attempts as they
+  // are. REQUIRES: a profile without restrictions. O(filters).
+  NodeStatus WhyNot(Profile* profile, const PodContext& pod, NodeId node);
+
   // False: failed attempts end without PostFilter, as those of a gang's pods and of trials do.
   void set_runs_post_filter(bool runs) { runs_post_filter_ = runs; }
 
@@ -172,6 +184,7 @@ class KubeCycle {
 
   ProfileState& StateOf(Profile* profile);
   bool RunPreFilters(Attempt* a);
+  FilterSurvey BeginSurvey(Profile* profile, const PodContext& pod);
   bool TryNominatedNode(Attempt* a);
   void ListNodes(Attempt* a);
   bool GoesByBlocks(const Attempt& a) const;

@@ -622,7 +622,7 @@ absl::Status Simulation::MakeProfile() {
   context.resource_scores = spec_.scheduler.resource_scores;
   const std::optional<KubeSchedulerSpec>& kube = spec_.scheduler.kube;
   RETURN_IF_ERROR(MakeProfiles(context));
-  if (spec_.decisions != nullptr) {
+  if (spec_.decisions != nullptr && !kube.has_value()) {
     ASSIGN_OR_RETURN(decision_filters_, MakeRuleFilters(context));
   }
   if (dra_ != nullptr) {
@@ -717,8 +717,11 @@ std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(JobControl* control) {
     parts.extender_latency = spec_.scheduler.kube->extender_latency;
   }
   if (spec_.decisions != nullptr) {
-    auto decided = std::make_unique<DecidedDispatcher>(
-        parts, spec_.decisions, std::move(decision_filters_), !spec_.is_replay());
+    DecisionRules rules = kube_cycle_ != nullptr
+                              ? DecisionRules(kube_cycle_.get(), *profiles_, cluster_.get())
+                              : DecisionRules(std::move(decision_filters_), cluster_.get());
+    auto decided = std::make_unique<DecidedDispatcher>(parts, spec_.decisions, std::move(rules),
+                                                       !spec_.is_replay());
     decided_ = decided.get();
     return decided;
   }

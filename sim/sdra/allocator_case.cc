@@ -91,7 +91,7 @@ void WriteAnswer(const std::string& node, const AllocationAnswer& answer, bool s
                  JsonWriter* json) {
   json->BeginObject();
   if (!node.empty()) json->Key("Node").String(node);
-  if (answer.outcome == AllocationOutcome::kAllocated) {
+  if (!answer.results.empty()) {
     json->Key("Results").BeginArray();
     for (const AllocationResultV1& result : answer.results) {
       WriteJson(result, QuantityForm::kAsWritten, json);
@@ -118,7 +118,8 @@ AnswerTexts TextsOf(const AllocationAnswer& answer) {
   AnswerTexts texts;
   switch (answer.outcome) {
     case AllocationOutcome::kAllocated:
-      texts.outcome = "allocated";
+      // Files do not tell an allocation of no claims from none.
+      texts.outcome = answer.results.empty() ? "does not fit" : "allocated";
       break;
     case AllocationOutcome::kDoesNotFit:
       texts.outcome = "does not fit";

@@ -35,6 +35,7 @@ inline constexpr Room kArrows[] = {
     {"model/kube", "model", ""},
     {"policies", "policies model", ""},
     {"policies/allocator", "policies/allocator policies/cel model", ""},
+    {"policies/cel", "policies/cel model", ""},
     {"policies/framework", "policies/framework model", ""},
     {"policies/plugins", "policies/plugins policies/framework model", ""},
     {"policies/devices", "policies/devices policies/plugins policies/framework model", ""},
@@ -87,6 +88,7 @@ inline constexpr Library kLibraries[] = {
     {"google/protobuf/*", "model/text model/kube model/proto policies traces sim gui bench tests",
      "in model, only text and proto know protobuf"},
     {"imgui* GLFW/* GL/* EGL/*", "gui/app bench tests", "only gui/app draws"},
+    {"re2/*", "policies/cel bench tests", "only CEL matches regular expressions"},
     {"coin/*", "sim/bench", "the bound of allocations alone solves linear programs"},
     {"absl/log/*", "", "Abseil 20220623 has no absl/log"},
     {"cassert assert.h", "", "use model/check.h, which NDEBUG does not turn off"},
@@ -96,7 +98,7 @@ inline constexpr Library kLibraries[] = {
 
 // Other headers that may stand in quotes: the customs of Google's style, and a generated table.
 inline constexpr char kQuotedElsewhere[] =
-    "absl/* gtest/* gmock/* benchmark/* google/* imgui* GLFW/* Eigen/* go_random_table.inc";
+    "absl/* gtest/* gmock/* benchmark/* google/* imgui* GLFW/* Eigen/* re2/* go_random_table.inc";
 
 inline const Room* RoomOf(absl::string_view path) {
   const Room* best = nullptr;

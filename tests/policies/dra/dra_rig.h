@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
+#include "policies/dra/allocated_devices.h"
 #include "policies/dra/claim_port.h"
 #include "policies/dra/device_search.h"
 
@@ -58,7 +59,11 @@ inline proto::kube::Node NodeOf(const std::string& name) {
 
 class TestCache : public ClaimCache {
  public:
-  void Add(const ClaimRef& claim) { claims_[claim->metadata().name()] = claim; }
+  void Add(const ClaimRef& claim) {
+    ClaimRef& stored = claims_[claim->metadata().name()];
+    allocated_.OnClaim(stored.get(), claim.get());
+    stored = claim;
+  }
   void Remove(const std::string& name) { claims_.erase(name); }
   void AddClass(const std::string& name) { classes_[name].mutable_metadata()->set_name(name); }
 
@@ -69,6 +74,7 @@ class TestCache : public ClaimCache {
   void ForEachClaim(absl::FunctionRef<void(const ClaimRef&)> visit) const override {
     for (const auto& [name, claim] : claims_) visit(claim);
   }
+  const AllocatedDevices& allocated() const override { return allocated_; }
   const proto::kube::DeviceClass* FindClass(absl::string_view name) const override {
     const auto found = classes_.find(std::string(name));
     return found == classes_.end() ? nullptr : &found->second;
@@ -77,6 +83,7 @@ class TestCache : public ClaimCache {
 
  private:
   std::map<std::string, ClaimRef> claims_;
+  AllocatedDevices allocated_;
   std::map<std::string, proto::kube::DeviceClass> classes_;
 };
 

@@ -40,9 +40,8 @@ class StructuredResourcesTest : public testing::Test {
   StructuredResources Plugin(const StructuredOptions& options = {}) {
     return StructuredResources(
         &cache_, &classes_, &in_flight_,
-        [this](
-            absl::Span<const ClaimRef> allocated) -> absl::StatusOr<std::unique_ptr<DeviceSearch>> {
-          allocated_.assign(allocated.begin(), allocated.end());
+        [this](const DeviceUse& use) -> absl::StatusOr<std::unique_ptr<DeviceSearch>> {
+          use_ = use;
           return std::make_unique<TestSearch>(&results_);
         },
         options);
@@ -62,7 +61,7 @@ class StructuredResourcesTest : public testing::Test {
   ResourceClasses classes_;
   InFlightClaims in_flight_;
   std::map<std::string, SearchResult> results_;
-  std::vector<ClaimRef> allocated_;  // that the search was made with
+  DeviceUse use_;  // that the search was made with
   StructuredCycle cycle_;
 };
 
@@ -115,6 +114,9 @@ TEST_F(StructuredResourcesTest, ClaimInFlightKeepsOthersWaiting) {
   SetResult("n", SearchOutcome::kFits);
   ASSERT_TRUE(PreFilter(PodOf("first", {"c"})).ok());
   ASSERT_TRUE(FilterNode("n").ok());
+  *cycle_.finds["n"].allocations[0].mutable_devices()->add_results() =
+      FromText<proto::kube::DeviceRequestAllocationResult>(
+          "driver: \"d\" pool: \"p\" device: \"x\"");
   ASSERT_TRUE(Plugin().Reserve(&cycle_, "n").ok());
   StructuredCycle second;
   EXPECT_EQ(Plugin().PreFilter(PodOf("second", {"c"}), 0, &second),
@@ -123,9 +125,8 @@ TEST_F(StructuredResourcesTest, ClaimInFlightKeepsOthersWaiting) {
   cache_.Add(ClaimOf("d", kGpuRequest));
   StructuredCycle third;
   ASSERT_TRUE(Plugin().PreFilter(PodOf("third", {"d"}), 0, &third).ok());
-  ASSERT_EQ(allocated_.size(), 1U);
-  EXPECT_EQ(allocated_[0]->metadata().name(), "c");
-  EXPECT_TRUE(IsAllocatedClaim(*allocated_[0]));
+  ASSERT_EQ(use_.dedicated.size(), 1U);
+  EXPECT_EQ(use_.dedicated[0].Text(), "d/p/x");
 }
 
 TEST_F(StructuredResourcesTest, ClaimWithTooManyConsumersIsInUse) {
@@ -146,6 +147,8 @@ TEST_F(StructuredResourcesTest, FilterTranslatesTheSearch) {
   slow.search_step_ns = kSecondNs / 10;
   EXPECT_EQ(FilterNode("n", slow),
             (ClaimStatus{StepCode::kError, "node n: timed out trying to allocate devices"}));
+  slow.release = StructuredRelease::k1_35;
+  EXPECT_EQ(FilterNode("n", slow), UnresolvableStatus("timed out trying to allocate devices"));
   SetResult("n", SearchOutcome::kFits, "", 100);
   EXPECT_EQ(FilterNode("n", slow), ClaimStatus());
   SetResult("n", SearchOutcome::kDoesNotFit);

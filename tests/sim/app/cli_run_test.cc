@@ -323,7 +323,7 @@ TEST_F(CliRunTest, Validate) {
       "drasim: warning: m.yaml: pool d/p: found 1 slice of generation 0, expected 2: the pool "
       "is incomplete\n");
   bad(absl::StrCat(slice, ",\n  devices: [{name: a}, {name: a}]}\n"),
-      "bad.yaml:5:23: spec.devices[1]: Duplicate value: \"a\"");
+      "bad.yaml:5:24: spec.devices[1]: Duplicate value: \"a\"");
   ExpectRefused({"validate"}, "validate needs at least one file");
   // The files before the bad one have been found good.
   const ProcessResult result = Run({"validate", "s.yaml", "bad.yaml"});

@@ -3,23 +3,16 @@
 // Reads tests/golden of the source tree, which the compile definition DRASIM_SOURCE_DIR leads to.
 #include "sim/bench/judge.h"
 
-#include <cmath>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <string>
-#include <utility>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "sim/bench/judge_decisions.h"
 #include "sim/compare/cell.h"
-#include "sim/compare/cell_metrics.h"
-#include "sim/run/run_outputs.h"
-#include "sim/run/simulation.h"
+#include "tests/sim/bench/judged_runs.h"
 #include "tests/testing/data_text.h"
 #include "tests/testing/run_spec_of.h"
 #include "tests/testing/temp_dir.h"
@@ -30,47 +23,6 @@ namespace {
 std::string GoldenScenario(const std::string& name) {
   std::ifstream file(absl::StrCat(DRASIM_SOURCE_DIR, "/tests/golden/scenarios/", name, ".yaml"));
   return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-}
-
-DecisionFileOptions FileOptionsOf(const RunSpec& spec) {
-  DecisionFileOptions options;
-  options.replay = spec.is_replay();
-  options.grace_period = spec.engine.interruption.grace_period;
-  return options;
-}
-
-// Runs the scenario with its own scheduler, and leaves its files in `dir`.
-CellResult RunInto(const RunSpec& spec, const std::string& dir) {
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(spec);
-  EXPECT_EQ(sim.status(), absl::OkStatus());
-  absl::StatusOr<std::unique_ptr<RunOutputs>> outputs = RunOutputs::Attach(sim->get(), dir);
-  EXPECT_EQ(outputs.status(), absl::OkStatus());
-  EXPECT_EQ((*sim)->Start(), absl::OkStatus());
-  EXPECT_EQ((*sim)->Run(), absl::OkStatus());
-  EXPECT_EQ((*outputs)->Complete(0), absl::OkStatus());
-  return CellOf(**sim);
-}
-
-Judgement JudgeList(const RunSpec& spec, absl::StatusOr<DecisionList> list) {
-  EXPECT_EQ(list.status(), absl::OkStatus());
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(
-      FollowDecisions(spec, std::make_shared<const DecisionList>(*std::move(list))));
-  EXPECT_EQ(sim.status(), absl::OkStatus());
-  EXPECT_EQ((*sim)->Start(), absl::OkStatus());
-  EXPECT_EQ((*sim)->Run(), absl::OkStatus());
-  return JudgementOf(**sim);
-}
-
-void ExpectSameFigures(const CellResult& run, const Judgement& judged) {
-  for (const CellMetric& metric : AllMetrics()) {
-    const double want = metric.value(run);
-    const double got = metric.value(judged.figures);
-    if (std::isnan(want) && std::isnan(got)) continue;
-    EXPECT_EQ(got, want) << metric.name;
-  }
-  EXPECT_EQ(absl::StrJoin(judged.problems, "\n"), "");
-  EXPECT_EQ(judged.followed, judged.placements);
-  EXPECT_GT(judged.followed, 0u);
 }
 
 class JudgeGoldenTest : public ::testing::TestWithParam<std::string> {};
@@ -135,7 +87,7 @@ TEST(JudgeTest, ImpossiblePlacementsAreNamed) {
   const RunSpec spec = SpecOf({TestText("Impossible.scenario")});
   const Judgement judged = JudgeList(
       spec, DecisionsOfCsv("d.csv", TestText("Impossible.decisions"), FileOptionsOf(spec)));
-  EXPECT_EQ(absl::StrCat(absl::StrJoin(judged.problems, "\n"), "\n"), TestText("Impossible"));
+  EXPECT_EQ(ProblemsOf(judged), TestText("Impossible"));
 }
 
 TEST(JudgeTest, ImpossiblePlacementsOfAFillAreNamed) {
@@ -146,7 +98,7 @@ TEST(JudgeTest, ImpossiblePlacementsOfAFillAreNamed) {
           "d.csv",
           "pod,node,devices\na,node-000000,0\nb,node-000000,0\nc,node-000009,\na,node-000001,0\n",
           FileOptionsOf(spec)));
-  EXPECT_EQ(absl::StrCat(absl::StrJoin(judged.problems, "\n"), "\n"), TestText("ImpossibleFill"));
+  EXPECT_EQ(ProblemsOf(judged), TestText("ImpossibleFill"));
   EXPECT_EQ(judged.figures.pods_scheduled, 1);
   EXPECT_EQ(judged.figures.pods_unschedulable, 2);
 }
@@ -156,7 +108,7 @@ TEST(JudgeTest, PodsAsKubectlPrintsThem) {
   const RunSpec spec = SpecOf({TestText("Four")});
   const Judgement judged =
       JudgeList(spec, DecisionsOfPods("pods.json", TestText("Kubectl"), FileOptionsOf(spec)));
-  EXPECT_EQ(absl::StrJoin(judged.problems, "\n"), "");
+  EXPECT_EQ(ProblemsOf(judged), "");
   EXPECT_EQ(judged.followed, 3u);
   // c is placed when b has left, a second later than it says.
   EXPECT_NEAR(judged.figures.replay.mean_queueing_seconds.value_or(0), 3599.0 / 3, 1e-6);

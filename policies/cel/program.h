@@ -1,0 +1,116 @@
+// A compiled device selector: instructions over registers.
+//
+//   ASSIGN_OR_RETURN(const Program program, Compile("device.driver == 'gpu.example.com'", {}));
+//   DeviceSelector selector(&program, &columns);          // selector.h
+//   selector.Evaluate(rows, verdicts);
+#ifndef DRASIM_POLICIES_CEL_PROGRAM_H_
+#define DRASIM_POLICIES_CEL_PROGRAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "model/quantity.h"
+#include "model/semver.h"
+#include "policies/cel/functions.h"
+#include "policies/cel/value.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace drasim::cel {
+
+// The environment of an expression. The defaults are those of stored expressions, which
+// kube-scheduler evaluates: everything exists, whatever the gates say.
+struct CompileOptions {
+  // The expression is new to the API server: the gates below count.
+  bool new_expression = false;
+  bool consumable_capacity = true;  // DRAConsumableCapacity: device.allowMultipleAllocations
+  bool list_attributes = true;      // DRAListTypeAttributes: includes(), attributes as ranges
+  // Derived attributes may also yield int, string, version, and lists of these and of bools.
+  bool derived_attribute = false;
+};
+
+// The longest expression, in bytes.
+inline constexpr size_t kMaxExpressionLength = 10 * 1024;
+// The limit of both the worst-case cost at admission and the actual cost of an evaluation.
+inline constexpr uint64_t kCostLimit = 1'000'000;
+
+enum class Op : uint8_t {
+  kConstant,   // dst = constants[x]
+  kDevice,     // dst = device
+  kDriver,     // dst = device.driver
+  kMultiple,   // dst = device.allowMultipleAllocations
+  kDomains,    // dst = device.attributes, or device.capacity if x is 1
+  kDomain,     // dst = the map of paths[x].domain
+  kAttribute,  // dst = the value at paths[x]
+  kHasPath,    // dst = whether paths[x] exists
+  kSelect,     // dst = a.constants[x]
+  kHas,        // dst = has(a.constants[x])
+  kOptSelect,  // dst = a.?constants[x]
+  kIndex,      // dst = a[b]
+  kOptIndex,   // dst = a[?b]
+  kList,       // dst = [a, a+1, ...], x of them
+  kMap,        // dst = {a: a+1, ...}, x entries
+  kCall,       // dst = function(a, a+1, ...), x of them
+  kCopy,       // dst = a
+  kAndFirst,   // if dst is false, to x
+  kAndSecond,  // dst = dst && a
+  kOrFirst,    // if dst is true, to x
+  kOrSecond,   // dst = dst || a
+  kBranch,     // if a is false, to x; if it is no bool, dst = error and to y
+  kJump,       // to x
+  kIterate,    // dst = iterator over a; if a is no range, b = error and to x
+  kNext,       // a = next item of iterator dst; at its end, to x
+  kBreak,      // if a is false, to x
+  kAppend,     // dst = dst + [a], where dst is the growing list of a macro
+  kReturn,     // the result is a
+};
+
+struct Instruction {
+  Op op = Op::kReturn;
+  Function function = Function::kNone;
+  uint16_t dst = 0;
+  uint16_t a = 0;
+  uint16_t b = 0;
+  uint32_t cost = 0;  // in CEL's units, apart from that of calls
+  uint32_t x = 0;
+  uint32_t y = 0;
+};
+
+// device.attributes["domain"]["id"], or of capacity.
+struct Path {
+  absl::string_view domain;
+  absl::string_view id;
+  bool capacity = false;
+};
+
+struct Program {
+  std::string source;
+  std::vector<Instruction> code;
+  std::vector<Value> constants;
+  std::vector<Path> paths;
+  size_t registers = 0;
+  uint64_t worst_cost = 0;
+  bool derived_attribute = false;
+  // A pattern's automaton, for calls whose pattern is constants[i]; null elsewhere.
+  std::vector<std::shared_ptr<const re2::RE2>> patterns;
+  // What constants and paths point to.
+  std::shared_ptr<Heap> heap;
+};
+
+// Compiles an expression. InvalidArgument says as the API server what is wrong and where:
+// "compilation failed: ERROR: <input>:1:8: undefined field 'foo' ...". Functions and forms of CEL
+// that drasim lacks are errors that begin with "unsupported:". The estimate of the cost is not
+// compared with kCostLimit: only the API server does that.
+absl::StatusOr<Program> Compile(absl::string_view expression, const CompileOptions& options);
+
+}  // namespace drasim::cel
+
+#endif  // DRASIM_POLICIES_CEL_PROGRAM_H_
