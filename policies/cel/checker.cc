@@ -236,6 +236,10 @@ class Checker {
       call.qualified = call.function != nullptr;
       if (call.qualified) first = 1;
     }
+    const std::string unsupported = UnsupportedName(node, children);
+    if (!unsupported.empty()) {
+      return Fail(node.position, absl::StrCat("unsupported: function '", unsupported, "'"));
+    }
     if (call.function == nullptr) call.function = FindFunction(node.text);
     const bool hidden = call.function != nullptr && !device_.list_attributes &&
                         call.function->function == Function::kIncludes;
@@ -255,22 +259,22 @@ class Checker {
     return FindFunction(absl::StrCat(name.text, ".", node.text));
   }
 
+  // The name of a call to a function that drasim lacks, such as sets.contains; else empty.
+  std::string UnsupportedName(const Node& node, absl::Span<const NodeId> children) {
+    if (!node.member || ast_.nodes[children[0]].kind != NodeKind::kIdent) return "";
+    const absl::string_view space = ast_.nodes[children[0]].text;
+    if (!IsUnsupportedNamespace(space)) return "";
+    std::string name = absl::StrCat(space, ".", node.text);
+    return IsUnsupportedFunction(name) ? name : "";
+  }
+
   TypeId UnknownFunction(const Node& node, absl::Span<const NodeId> children) {
-    std::string name(node.text);
-    bool namespaced = false;
-    if (node.member && ast_.nodes[children[0]].kind == NodeKind::kIdent) {
-      const std::string full = absl::StrCat(ast_.nodes[children[0]].text, ".", node.text);
-      namespaced = IsUnsupportedFunction(full);
-      if (namespaced) name = full;
-    }
-    if (!namespaced) {
-      for (const NodeId child : children) Visit(child);
-    }
-    if (IsUnsupportedFunction(name)) {
-      return Fail(node.position, absl::StrCat("unsupported: function '", name, "'"));
+    for (const NodeId child : children) Visit(child);
+    if (IsUnsupportedFunction(node.text)) {
+      return Fail(node.position, absl::StrCat("unsupported: function '", node.text, "'"));
     }
     return Fail(node.position,
-                absl::StrCat("undeclared reference to '", name, "' (in container '')"));
+                absl::StrCat("undeclared reference to '", node.text, "' (in container '')"));
   }
 
   TypeId ResolveOverloads(const Node& node, const Types& arguments, bool member,

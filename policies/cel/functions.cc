@@ -313,6 +313,11 @@ bool IsUnsupportedFunction(absl::string_view name) {
   return names->contains(name);
 }
 
+bool IsUnsupportedNamespace(absl::string_view name) {
+  return name == "sets" || name == "lists" || name == "strings" || name == "optional" ||
+         name == "ip" || name == "format" || name == "jsonpatch";
+}
+
 absl::string_view FunctionName(Function function) {
   // The table is in order of the enumeration, which begins with kNone.
   return kFunctions[static_cast<size_t>(function) - 1].name;

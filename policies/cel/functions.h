@@ -143,6 +143,9 @@ const FunctionInfo* FindFunction(absl::string_view name);
 // Whether upstream has a function of this name that drasim does not support.
 bool IsUnsupportedFunction(absl::string_view name);
 
+// Whether some of the names above begin with `name` and a dot: "sets".
+bool IsUnsupportedNamespace(absl::string_view name);
+
 // The name of a function in CEL.
 absl::string_view FunctionName(Function function);
 

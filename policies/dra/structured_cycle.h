@@ -16,6 +16,7 @@
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "model/time.h"
+#include "policies/allocator/dra_features.h"
 #include "policies/dra/claim_port.h"
 #include "policies/dra/claim_tasks.h"
 #include "policies/dra/device_search.h"
@@ -32,6 +33,8 @@ struct ClaimStatus {
 };
 
 struct StructuredOptions {
+  // Changes codes and words alone.
+  StructuredRelease release = StructuredRelease::k1_37;
   // Gates.
   bool extended_resources = true;
   bool prioritized_list = true;

@@ -243,8 +243,9 @@ ClaimStatus StructuredResources::Search(StructuredCycle* cycle, const kube::Node
   SearchResult result = cycle->search->Allocate(node, claims);
   if (options_.search_step_ns > 0 && options_.filter_timeout_ns > 0 &&
       result.steps > options_.filter_timeout_ns / options_.search_step_ns) {
-    return Error(
-        absl::StrCat("node ", node.metadata().name(), ": timed out trying to allocate devices"));
+    const std::string reason = "timed out trying to allocate devices";
+    if (options_.release < StructuredRelease::k1_36) return Unresolvable(reason);
+    return Error(absl::StrCat("node ", node.metadata().name(), ": ", reason));
   }
   switch (result.outcome) {
     case SearchOutcome::kFits:

@@ -52,7 +52,9 @@ ClaimRef Deallocated(const kube::ResourceClaimV1& claim) {
 
 ClaimProgress StructuredWrites::PostFilter(StructuredCycle* cycle) {
   cycle->phase = StructuredCycle::Phase::kPostFilter;
-  cycle->outcome.clear();
+  cycle->outcome = options_.release >= StructuredRelease::k1_37 ? ""
+                   : cycle->claims.empty()                      ? "no new claims to deallocate"
+                                                                : "still not schedulable";
   for (const size_t index : cycle->unavailable) {
     // Deleted below.
     if (cycle->IsSynthetic(index)) break;
@@ -137,26 +139,32 @@ void StructuredWrites::EndBindTask(StructuredCycle* cycle, size_t index, const C
 
 ClaimProgress StructuredWrites::Poll(StructuredCycle* cycle, int64_t now_ns) {
   cycle->phase = StructuredCycle::Phase::kWait;
+  const bool is_old = options_.release < StructuredRelease::k1_37;
   if (now_ns >= cycle->deadline_ns) {
-    return Ended(StepCode::kError, "device binding timeout: context deadline exceeded");
+    return Ended(StepCode::kError, is_old ? "device binding timeout"
+                                          : "device binding timeout: context deadline exceeded");
   }
   bool all_ready = true;
   for (StructuredCycle::Claim& entry : cycle->claims) {
-    const kube::ObjectMeta& metadata = entry.claim->metadata();
-    const ClaimRef claim = cache_->FindClaim(metadata.namespace_(), metadata.name());
+    const kube::ObjectMeta& known = entry.claim->metadata();
+    const ClaimRef claim = cache_->FindClaim(known.namespace_(), known.name());
     if (claim == nullptr) {
       return Ended(StepCode::kError,
                    absl::StrCat("could not find ResourceClaim \"", ClaimKey(*entry.claim), "\""));
     }
     entry.claim = claim;
     const ClaimReadiness readiness = ReadinessOf(*claim);
+    const std::string& name = claim->metadata().name();
     if (readiness.state == BindingReadiness::kFailed) {
-      return Ended(StepCode::kError, absl::StrCat("device binding failed: ", readiness.failure));
+      return Ended(
+          StepCode::kError,
+          is_old ? absl::StrCat("claim ", name, " binding failed: ", readiness.failure)
+                 : absl::StrCat("device binding failed: claim=", name, ", ", readiness.failure));
     }
     if (readiness.state == BindingReadiness::kReady) continue;
     if (BindingTimedOut(*claim, options_.binding_timeout_ns, now_ns)) {
-      return Ended(StepCode::kError,
-                   absl::StrCat("device binding timeout: claim=", metadata.name()));
+      return Ended(StepCode::kError, is_old ? absl::StrCat("claim ", name, " binding timeout")
+                                            : absl::StrCat("device binding timeout: claim=", name));
     }
     all_ready = false;
     break;

@@ -11,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "model/kube/reader_json.h"
+#include "model/kube/sdra_case_reader.h"
+#include "model/proto/sdra_case.pb.h"
 #include "model/status_macros.h"
 #include "model/text/json_writer.h"
 #include "policies/allocator/cel_verdicts.h"
@@ -20,6 +22,7 @@
 #include "sim/sdra/allocator_case.h"
 #include "sim/sdra/case_table.h"
 #include "sim/sdra/json_message.h"
+#include "sim/sdra/plugin_case.h"
 #include "traces/byte_source.h"
 
 namespace drasim {
@@ -51,6 +54,20 @@ absl::Status AnswerAllocatorLine(absl::string_view line, const YamlNode& root,
       .status();
 }
 
+absl::Status AnswerPluginLine(absl::string_view line, SdraRun* run) {
+  ASSIGN_OR_RETURN(const SdraLine read, SdraLine::Parse(line, "line"));
+  ASSIGN_OR_RETURN(const proto::kube::SdraCase given, read.Case());
+  ASSIGN_OR_RETURN(const std::vector<proto::kube::SdraStepAnswer> answers,
+                   AnswerPluginCase(given, MakeCelVerdicts));
+  if (!run->compare) {
+    std::fputs(PluginAnswerLine(given.name(), answers).c_str(), stdout);
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::vector<proto::kube::SdraStepAnswer> want, read.PluginWant());
+  ComparePluginAnswers(given, answers, want, &run->table);
+  return absl::OkStatus();
+}
+
 absl::Status AnswerSdraLine(absl::string_view line, SdraRun* run) {
   std::deque<YamlNode> nodes;
   const JsonTree tree = ParseJsonTree(line, 0, &nodes);
@@ -60,6 +77,7 @@ absl::Status AnswerSdraLine(absl::string_view line, SdraRun* run) {
   }
   const YamlNode* given = JsonMember(*tree.root, "case");
   if (given == nullptr) return absl::InvalidArgumentError("not a case: no key `case`");
+  if (JsonMember(*given, "steps") != nullptr) return AnswerPluginLine(line, run);
   return AnswerAllocatorLine(line, *tree.root, *given, run);
 }
 

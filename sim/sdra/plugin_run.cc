@@ -92,6 +92,7 @@ kube::SdraClaimState StateOfClaim(const kube::ResourceClaimV1& claim, bool with_
   if (claim.status().has_allocation()) {
     *state.mutable_allocation() = claim.status().allocation();
     state.mutable_allocation()->clear_allocation_timestamp();
+    state.mutable_allocation()->mutable_devices();  // written even if it is empty
   }
   for (const kube::ConsumerReference& consumer : claim.status().reserved_for()) {
     state.add_reserved_for(absl::StrCat(consumer.resource(), "/", consumer.name()));

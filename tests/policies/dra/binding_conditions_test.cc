@@ -47,7 +47,7 @@ TEST(BindingConditionsTest, FailureComesBeforeSuccess) {
       R"(conditions { type: "attached" status: "True" } conditions { type: "ready" status: "True" }
          conditions { type: "failed" status: "True" reason: "Broken" message: "link \"0\" down" })")));
   EXPECT_EQ(readiness.state, BindingReadiness::kFailed);
-  EXPECT_EQ(readiness.failure, R"(claim=c, reason=Broken, message="link \"0\" down")");
+  EXPECT_EQ(readiness.failure, R"(reason=Broken, message="link \"0\" down")");
 }
 
 TEST(BindingConditionsTest, TimeOutOnlyAfterTheWholeTime) {

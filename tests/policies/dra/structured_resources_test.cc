@@ -147,6 +147,8 @@ TEST_F(StructuredResourcesTest, FilterTranslatesTheSearch) {
   slow.search_step_ns = kSecondNs / 10;
   EXPECT_EQ(FilterNode("n", slow),
             (ClaimStatus{StepCode::kError, "node n: timed out trying to allocate devices"}));
+  slow.release = StructuredRelease::k1_35;
+  EXPECT_EQ(FilterNode("n", slow), UnresolvableStatus("timed out trying to allocate devices"));
   SetResult("n", SearchOutcome::kFits, "", 100);
   EXPECT_EQ(FilterNode("n", slow), ClaimStatus());
   SetResult("n", SearchOutcome::kDoesNotFit);

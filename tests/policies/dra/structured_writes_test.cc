@@ -165,5 +165,24 @@ TEST_F(StructuredWritesTest, UnreserveGivesBackWhatTheAttemptTook) {
   EXPECT_EQ(calls_[2].verb, ClaimVerb::kDelete);
 }
 
+TEST_F(StructuredWritesTest, OlderReleasesHaveTheirOwnWords) {
+  options_.release = StructuredRelease::k1_36;
+  EXPECT_EQ(CarryOut(Writes().PostFilter(&cycle_)).status,
+            (ClaimStatus{StepCode::kReject, "no new claims to deallocate"}));
+  AddClaim(ClaimOf("c", WiredStatus("reserved_for { uid: \"uid-pod\" }")));
+  EXPECT_EQ(CarryOut(Writes().PostFilter(&cycle_)).status,
+            (ClaimStatus{StepCode::kReject, "still not schedulable"}));
+  Writes().PreBind(&cycle_, "n", 0);
+  EXPECT_EQ(Writes().Resume(&cycle_, nullptr, 12 * kSecondNs).status,
+            (ClaimStatus{StepCode::kError, "device binding timeout"}));
+  EXPECT_EQ(Writes().PreBind(&cycle_, "n", 13 * kSecondNs).status,
+            (ClaimStatus{StepCode::kError, "claim c binding timeout"}));
+  cache_.Add(ClaimOf("c", WiredStatus(R"(reserved_for { uid: "uid-pod" }
+      devices { driver: "d" pool: "p" device: "x"
+                conditions { type: "failed" status: "True" reason: "R" message: "m" } })")));
+  EXPECT_EQ(Writes().PreBind(&cycle_, "n", 0).status,
+            (ClaimStatus{StepCode::kError, "claim c binding failed: reason=R, message=\"m\""}));
+}
+
 }  // namespace
 }  // namespace drasim
