@@ -121,6 +121,7 @@ absl::StatusOr<DeviceRow> DeviceCatalog::RowOf(const std::string& driver, const 
 absl::Status DeviceCatalog::AddDevice(const ResourceSlice& slice, const Device& device) {
   CatalogDevice row;
   row.device = &device;
+  row.name = names_.Intern(device.name());
   row.slice = static_cast<uint32_t>(slices_.size()) - 1;
   row.multiple = device.allow_multiple_allocations();
   DeviceKind kind;

@@ -1,4 +1,4 @@
-#include "policies/cel/program.h"
+#include "policies/cel/compile.h"
 
 #include <utility>
 
