@@ -66,6 +66,23 @@ absl::StatusOr<PublishedSlices> ReadDeviceLists(const KubeSource& source) {
   return read;
 }
 
+// Drops capacities without a value; the value may have been no quantity.
+void DropEmptyCapacities(absl::string_view file, PublishedSlices* read) {
+  for (kube::ResourceSlice& slice : read->slices) {
+    for (kube::Device& device : *slice.mutable_spec()->mutable_devices()) {
+      std::set<std::string> empty;
+      for (const auto& [name, capacity] : device.capacity()) {
+        if (capacity.value().empty()) empty.insert(name);
+      }
+      for (const std::string& name : empty) {
+        device.mutable_capacity()->erase(name);
+        read->warnings.push_back(absl::StrCat(file, ": device ", device.name(), ": the capacity ",
+                                              name, " has no value: left out"));
+      }
+    }
+  }
+}
+
 // --- Pools ---
 
 // The slices of the newest generation of a pool.
@@ -162,7 +179,9 @@ std::vector<std::string> PoolProblems(absl::Span<const kube::ResourceSlice> slic
 absl::StatusOr<PublishedSlices> ReadResourceSlices(absl::string_view text, absl::string_view file) {
   if (BeginsWithList(text)) {
     ASSIGN_OR_RETURN(const KubeSource source, KubeSource::Parse(text, file));
-    return ReadDeviceLists(source);
+    ASSIGN_OR_RETURN(PublishedSlices read, ReadDeviceLists(source));
+    DropEmptyCapacities(file, &read);
+    return read;
   }
   KubeReadOptions options;
   options.of_cluster = true;
@@ -197,6 +216,7 @@ absl::StatusOr<PublishedSlices> ReadResourceSlices(absl::string_view text, absl:
   if (read.slices.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(file, ": found no ResourceSlice"));
   }
+  DropEmptyCapacities(file, &read);
   for (const std::string& problem : PoolProblems(read.slices)) {
     read.warnings.push_back(absl::StrCat(file, ": ", problem));
   }

@@ -24,7 +24,8 @@ struct PublishedSlices {
 // Reads the slices of `text`, of all API versions that reader.h knows. A text that is nothing but a
 // list of devices becomes one slice without name, driver, pool and nodes. Fields that cannot be
 // read, what the API server would refuse, objects of other kinds, and problems of pools
-// (PoolProblems) are warnings; everything that was understood is kept.
+// (PoolProblems) are warnings. All that was understood is kept, but for capacities without a value
+// that could be read.
 //
 // Errors (InvalidArgument, "FILE:LINE:COLUMN: ..."): mistakes of syntax; no slice at all. Cost:
 // linear in the text.

@@ -104,13 +104,15 @@ TEST(ReadResourceSlicesTest, AHundredThousandDevices) {
 
 TEST(ReadResourceSlicesTest, EnormousAndNegativeQuantities) {
   const PublishedSlices read = ReadSlices(TestText("Quantities"));
-  EXPECT_THAT(read.warnings, ElementsAre("f.yaml:11:27: spec.devices[0].capacity[d].value: found "
-                                         "the text '1x', expected a quantity such as 2, 500m or "
-                                         "1.5Gi; left out"));
+  EXPECT_THAT(read.warnings,
+              ElementsAre("f.yaml:11:27: spec.devices[0].capacity[d].value: found the text '1x', "
+                          "expected a quantity such as 2, 500m or 1.5Gi; left out",
+                          "f.yaml: device x: the capacity d has no value: left out"));
   const auto& capacity = read.slices[0].spec().devices(0).capacity();
   EXPECT_EQ(capacity.at("a").value(), "-5");
   EXPECT_EQ(capacity.at("b").value(), "1e500");
   EXPECT_EQ(capacity.at("c").value(), "99999999999999999999999999999999999999999999Ei");
+  EXPECT_EQ(capacity.size(), 3u);
 }
 
 }  // namespace
