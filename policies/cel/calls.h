@@ -5,13 +5,9 @@
 #ifndef DRASIM_POLICIES_CEL_CALLS_H_
 #define DRASIM_POLICIES_CEL_CALLS_H_
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
 #include "absl/types/span.h"
+#include "policies/cel/call_context.h"
 #include "policies/cel/functions.h"
-#include "policies/cel/row_view.h"
 #include "policies/cel/value.h"
 
 namespace re2 {
@@ -19,18 +15,6 @@ class RE2;
 }
 
 namespace drasim::cel {
-
-// The state of one evaluation.
-struct CallContext {
-  Heap* heap = nullptr;
-  const RowView* row = nullptr;  // null while constants are folded
-  uint64_t cost = 0;             // in CEL's units
-  // Values and characters copied, and patterns compiled, which CEL's units do not cover.
-  uint64_t work = 0;
-};
-
-// The most work of one evaluation; more of it is an error like that of the cost limit.
-inline constexpr uint64_t kWorkLimit = 20'000'000;
 
 // Calls a function with arguments, none of which is an error. `pattern` is the automaton of a
 // constant regular expression, or null.
@@ -49,9 +33,6 @@ Value RangeOf(const Value& value, CallContext* context);
 
 // "no such overload: NAME(TYPES)".
 Value NoOverloadFor(Function function, absl::Span<const Value> arguments, Heap* heap);
-
-// The number of entries, items or characters that the cost of a value is counted by.
-uint64_t SizeForCost(const Value& value, const CallContext& context);
 
 }  // namespace drasim::cel
 

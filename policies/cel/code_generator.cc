@@ -13,7 +13,7 @@
 #include "absl/types/span.h"
 #include "policies/cel/calls.h"
 #include "policies/cel/cost.h"
-#include "policies/cel/parser.h"
+#include "policies/cel/operators.h"
 #include "policies/cel/pattern.h"
 #include "re2/re2.h"
 

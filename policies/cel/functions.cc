@@ -4,7 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "policies/cel/parser.h"
+#include "policies/cel/operators.h"
 
 namespace drasim::cel {
 namespace {

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "policies/cel/arithmetic.h"
+
 namespace drasim::cel {
 namespace {
 
@@ -51,8 +53,7 @@ Value Sum(const Value& list, CallContext* context) {
   if (!sum.IsNumber()) return Value::NoSuchOverload();
   const uint64_t cost = context->cost;
   for (size_t i = 1; i < list.size && !sum.IsError(); ++i) {
-    const Value terms[] = {sum, list.items[i]};
-    sum = CallFunction(Function::kAdd, terms, nullptr, context);
+    sum = Arithmetic(Function::kAdd, sum, list.items[i], context);
   }
   context->cost = cost;  // the traversal is paid already
   return sum;

@@ -3,7 +3,7 @@
 #define DRASIM_POLICIES_CEL_LIST_CALLS_H_
 
 #include "absl/types/span.h"
-#include "policies/cel/calls.h"
+#include "policies/cel/call_context.h"
 #include "policies/cel/functions.h"
 #include "policies/cel/value.h"
 

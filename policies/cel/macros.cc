@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "absl/strings/str_cat.h"
-#include "policies/cel/parser.h"
+#include "policies/cel/operators.h"
 
 namespace drasim::cel {
 namespace {

@@ -17,6 +17,7 @@
 #include "policies/cel/lexer.h"
 #include "policies/cel/literal_text.h"
 #include "policies/cel/macros.h"
+#include "policies/cel/operators.h"
 #include "policies/cel/tree_builder.h"
 
 namespace drasim::cel {

@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "model/quantity.h"
 #include "model/semver.h"
@@ -26,19 +25,6 @@ class RE2;
 
 namespace drasim::cel {
 
-// The environment of an expression. The defaults are those of stored expressions, which
-// kube-scheduler evaluates: everything exists, whatever the gates say.
-struct CompileOptions {
-  // The expression is new to the API server: the gates below count.
-  bool new_expression = false;
-  bool consumable_capacity = true;  // DRAConsumableCapacity: device.allowMultipleAllocations
-  bool list_attributes = true;      // DRAListTypeAttributes: includes(), attributes as ranges
-  // Derived attributes may also yield int, string, version, and lists of these and of bools.
-  bool derived_attribute = false;
-};
-
-// The longest expression, in bytes.
-inline constexpr size_t kMaxExpressionLength = 10 * 1024;
 // The limit of both the worst-case cost at admission and the actual cost of an evaluation.
 inline constexpr uint64_t kCostLimit = 1'000'000;
 
@@ -104,12 +90,6 @@ struct Program {
   // What constants and paths point to.
   std::shared_ptr<Heap> heap;
 };
-
-// Compiles an expression. InvalidArgument says as the API server what is wrong and where:
-// "compilation failed: ERROR: <input>:1:8: undefined field 'foo' ...". Functions and forms of CEL
-// that drasim lacks are errors that begin with "unsupported:". The estimate of the cost is not
-// compared with kCostLimit: only the API server does that.
-absl::StatusOr<Program> Compile(absl::string_view expression, const CompileOptions& options);
 
 }  // namespace drasim::cel
 

@@ -3,9 +3,13 @@
 #define DRASIM_POLICIES_CEL_TEXT_CALLS_H_
 
 #include "absl/types/span.h"
-#include "policies/cel/calls.h"
+#include "policies/cel/call_context.h"
 #include "policies/cel/functions.h"
 #include "policies/cel/value.h"
+
+namespace re2 {
+class RE2;
+}
 
 namespace drasim::cel {
 

@@ -79,7 +79,11 @@ ClaimReservation StructuredWrites::ReservationOf(const StructuredCycle& cycle, s
                                                  int64_t now_ns) const {
   const kube::ObjectMeta& pod = cycle.pod->metadata();
   ClaimReservation reservation;
-  reservation.allocation = cycle.claims[index].allocation;
+  const StructuredCycle::Claim& entry = cycle.claims[index];
+  reservation.allocation = entry.allocation;
+  if (entry.is_shared) reservation.allocation = entry.claim->status().allocation();
+  reservation.may_be_written = options_.pod_groups && !cycle.pod_group.empty();
+  reservation.is_stale = entry.is_shared;
   reservation.consumer.set_resource("pods");
   reservation.consumer.set_name(pod.name());
   reservation.consumer.set_uid(pod.uid());
@@ -134,7 +138,12 @@ void StructuredWrites::EndBindTask(StructuredCycle* cycle, size_t index, const C
     entry.claim = task.claim();
     cache_->Assume(task.claim());
   }
-  if (entry.allocation.has_value()) in_flight_->Remove(in_flight);
+  if (!entry.allocation.has_value() && !entry.is_shared) return;
+  if (task.status().ok()) {
+    in_flight_->Remove(in_flight);
+  } else {
+    in_flight_->Leave(in_flight, cycle->pod->metadata().uid());
+  }
 }
 
 ClaimProgress StructuredWrites::Poll(StructuredCycle* cycle, int64_t now_ns) {
@@ -181,16 +190,18 @@ ClaimProgress StructuredWrites::Poll(StructuredCycle* cycle, int64_t now_ns) {
 ClaimProgress StructuredWrites::Unreserve(StructuredCycle* cycle) {
   cycle->phase = StructuredCycle::Phase::kUnreserve;
   cycle->tasks.clear();
+  const std::string& uid = cycle->pod->metadata().uid();
   for (size_t i = 0; i < cycle->claims.size(); ++i) {
     const ClaimRef& claim = cycle->claims[i].claim;
     if (cycle->IsSynthetic(i)) {
-      in_flight_->Remove(cycle->synthetic_uid);
+      in_flight_->Leave(cycle->synthetic_uid, uid);
       if (!IsMade(*claim)) continue;
       cycle->tasks.push_back({i, std::make_unique<DeleteClaimTask>(claim)});
       continue;
     }
-    if (cycle->claims[i].allocation.has_value()) in_flight_->Remove(claim->metadata().uid());
-    const std::string& uid = cycle->pod->metadata().uid();
+    if (cycle->claims[i].allocation.has_value() || cycle->claims[i].is_shared) {
+      in_flight_->Leave(claim->metadata().uid(), uid);
+    }
     if (!IsAllocatedClaim(*claim) || !IsReservedFor(*claim, uid)) continue;
     ClaimCall call = StatusCall(ClaimVerb::kRemoveReservation, claim);
     call.consumer_uid = uid;

@@ -170,7 +170,7 @@ std::vector<Command> MakeCommands() {
         text_format},
        ReportCommand},
       {"validate",
-       "check scenario, mapping and kube-scheduler configuration files",
+       "check scenarios, mappings, kube-scheduler configurations and manifests",
        "FILE...",
        "",
        {text_format, ReportFlag()},

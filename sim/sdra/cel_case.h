@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "model/proto/resource.pb.h"
 #include "model/text/yaml_node.h"
-#include "policies/cel/program.h"
+#include "policies/cel/compile.h"
 #include "sim/sdra/case_table.h"
 
 namespace drasim {

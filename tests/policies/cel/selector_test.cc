@@ -11,7 +11,7 @@
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/device_columns.h"
-#include "policies/cel/program.h"
+#include "policies/cel/compile.h"
 #include "tests/policies/cel/cel_device.h"
 #include "tests/testing/data_text.h"
 

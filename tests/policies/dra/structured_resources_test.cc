@@ -129,6 +129,35 @@ TEST_F(StructuredResourcesTest, ClaimInFlightKeepsOthersWaiting) {
   EXPECT_EQ(use_.dedicated[0].Text(), "d/p/x");
 }
 
+TEST_F(StructuredResourcesTest, PodsOfOneGroupShareAClaimInFlight) {
+  StructuredOptions options;
+  options.pod_groups = true;
+  cache_.Add(ClaimOf("c", kGpuRequest));
+  SetResult("n", SearchOutcome::kFits);
+  cycle_.pod_group = "group";
+  ASSERT_TRUE(Plugin(options).PreFilter(PodOf("first", {"c"}), 0, &cycle_).ok());
+  ASSERT_TRUE(FilterNode("n", options).ok());
+  ASSERT_TRUE(Plugin(options).Reserve(&cycle_, "n").ok());
+  StructuredCycle stranger;
+  stranger.pod_group = "other";
+  EXPECT_FALSE(Plugin(options).PreFilter(PodOf("stranger", {"c"}), 0, &stranger).ok());
+  StructuredCycle second;
+  second.pod_group = "group";
+  ASSERT_TRUE(Plugin(options).PreFilter(PodOf("second", {"c"}), 0, &second).ok());
+  EXPECT_EQ(second.search, nullptr);
+  EXPECT_TRUE(Plugin(options).Filter(&second, NodeOf("n")).ok());
+  ASSERT_TRUE(Plugin(options).Reserve(&second, "n").ok());
+  in_flight_.Leave("uid-c", "uid-first");
+  EXPECT_TRUE(in_flight_.Has("uid-c"));
+  in_flight_.Leave("uid-c", "uid-second");
+  EXPECT_FALSE(in_flight_.Has("uid-c"));
+  // Without the gate they wait for each other.
+  in_flight_.Add(ClaimOf("c"), "uid-first", "group");
+  StructuredCycle third;
+  third.pod_group = "group";
+  EXPECT_FALSE(Plugin().PreFilter(PodOf("third", {"c"}), 0, &third).ok());
+}
+
 TEST_F(StructuredResourcesTest, ClaimWithTooManyConsumersIsInUse) {
   std::string status = "status { allocation { } ";
   for (int i = 0; i < 256; ++i) status += "reserved_for { uid: \"x\" } ";

@@ -43,8 +43,9 @@ SdraCase SmallCase(const std::string& rest, const std::string& device_more = "")
 }
 
 constexpr char kPodWithClaim[] =
-    R"("claims":[{"metadata":{"name":"c","namespace":"ns","uid":"uc"},"spec":{"devices":{"requests":[
-         {"name":"r","exactly":{"deviceClassName":"any","allocationMode":"ExactCount","count":1}}]}}}],
+    R"("claims":[{"metadata":{"name":"c","namespace":"ns","uid":"uc"},
+         "spec":{"devices":{"requests":[{"name":"r","exactly":{
+           "deviceClassName":"any","allocationMode":"ExactCount","count":1}}]}}}],
        "pods":[{"metadata":{"name":"p","namespace":"ns","uid":"up"},
                 "spec":{"resourceClaims":[{"name":"r","resourceClaimName":"c"}]}}],)";
 

@@ -1,6 +1,9 @@
-#include "policies/cel/program.h"
+#include "policies/cel/compile.h"
 
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
