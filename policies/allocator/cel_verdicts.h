@@ -19,6 +19,7 @@
 #include "model/device_columns.h"
 #include "policies/allocator/dra_features.h"
 #include "policies/allocator/selector_verdicts.h"
+#include "policies/cel/compile.h"
 #include "policies/cel/program.h"
 #include "policies/cel/selector.h"
 

@@ -1,7 +1,6 @@
 #include "policies/cel/arithmetic.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -129,13 +128,6 @@ Value Arithmetic(Function function, const Value& left, const Value& right, CallC
   }
   context->cost += 1;
   return Value::NoSuchOverload();
-}
-
-Value Negate(const Value& value) {
-  if (value.kind == ValueKind::kDouble) return Value::Double(-value.real);
-  if (value.kind != ValueKind::kInt) return Value::NoSuchOverload();
-  if (value.number == std::numeric_limits<int64_t>::min()) return Overflow(false);
-  return Value::Int(-value.number);
 }
 
 }  // namespace drasim::cel

@@ -8,12 +8,9 @@
 
 namespace drasim::cel {
 
-// left FUNCTION right, with its cost: numbers of one kind, and sums of texts or lists. An error for
-// overflow, for a division by zero, and for other types.
+// left OPERATOR right, of two values of one type: integers with errors for overflow and division by
+// zero, doubles, and for + texts, bytes and lists. Adds the actual cost.
 Value Arithmetic(Function function, const Value& left, const Value& right, CallContext* context);
-
-// -value
-Value Negate(const Value& value);
 
 }  // namespace drasim::cel
 

@@ -1,7 +1,5 @@
 #include "policies/cel/call_context.h"
 
-#include <cstdint>
-
 namespace drasim::cel {
 
 uint64_t SizeForCost(const Value& value, const CallContext& context) {

@@ -1,4 +1,4 @@
-// What the functions of CEL share during one evaluation: memory, the device, costs.
+// What an evaluation hands to the functions that it calls.
 #ifndef DRASIM_POLICIES_CEL_CALL_CONTEXT_H_
 #define DRASIM_POLICIES_CEL_CALL_CONTEXT_H_
 

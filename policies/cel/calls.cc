@@ -23,6 +23,14 @@
 namespace drasim::cel {
 namespace {
 
+Value Negate(const Value& value) {
+  if (value.kind == ValueKind::kDouble) return Value::Double(-value.real);
+  if (value.kind != ValueKind::kInt) return Value::NoSuchOverload();
+  if (value.number == std::numeric_limits<int64_t>::min())
+    return Value::Error(ErrorKind::kText, "integer overflow");
+  return Value::Int(-value.number);
+}
+
 Value Order(Function function, const Value& left, const Value& right, CallContext* context) {
   const bool texts = left.kind == ValueKind::kString || left.kind == ValueKind::kBytes;
   context->cost +=

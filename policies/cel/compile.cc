@@ -1,9 +1,6 @@
 #include "policies/cel/compile.h"
 
-#include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,8 @@
 // From the text of a device selector to its program.
+//
+//   ASSIGN_OR_RETURN(const Program program, Compile("device.driver == 'gpu.example.com'", {}));
+//   DeviceSelector selector(&program, &columns);          // selector.h
+//   selector.Evaluate(rows, verdicts);
 #ifndef DRASIM_POLICIES_CEL_COMPILE_H_
 #define DRASIM_POLICIES_CEL_COMPILE_H_
 

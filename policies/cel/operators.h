@@ -1,4 +1,4 @@
-// Names that the syntax tree has for operators, and what macros add to it.
+// Names that the syntax tree has for operators and for the variables of macros.
 #ifndef DRASIM_POLICIES_CEL_OPERATORS_H_
 #define DRASIM_POLICIES_CEL_OPERATORS_H_
 
@@ -33,10 +33,6 @@ inline constexpr absl::string_view kNotStrictlyFalse = "@not_strictly_false";
 
 // The accumulator that macros use; no expression can name it.
 inline constexpr absl::string_view kResultVariable = "@result";
-
-// Expressions nest at most so deep, as in cel-go: brackets, and chains of one operator other than
-// && and ||.
-inline constexpr int kMaxDepth = 250;
 
 }  // namespace drasim::cel
 

@@ -1,21 +1,14 @@
-// A compiled device selector: instructions over registers.
-//
-//   ASSIGN_OR_RETURN(const Program program, Compile("device.driver == 'gpu.example.com'", {}));
-//   DeviceSelector selector(&program, &columns);          // selector.h
-//   selector.Evaluate(rows, verdicts);
+// A compiled device selector: instructions over registers. compile.h makes it, selector.h runs it.
 #ifndef DRASIM_POLICIES_CEL_PROGRAM_H_
 #define DRASIM_POLICIES_CEL_PROGRAM_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "model/quantity.h"
-#include "model/semver.h"
 #include "policies/cel/functions.h"
 #include "policies/cel/value.h"
 

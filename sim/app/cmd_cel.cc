@@ -16,6 +16,7 @@
 #include "model/proto/resource.pb.h"
 #include "model/status_macros.h"
 #include "policies/cel/compile.h"
+#include "policies/cel/program.h"
 #include "policies/cel/selector.h"
 #include "sim/app/commands.h"
 #include "sim/app/exit_codes.h"

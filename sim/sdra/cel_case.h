@@ -10,6 +10,7 @@
 #include "model/proto/resource.pb.h"
 #include "model/text/yaml_node.h"
 #include "policies/cel/compile.h"
+#include "policies/cel/program.h"
 #include "sim/sdra/case_table.h"
 
 namespace drasim {

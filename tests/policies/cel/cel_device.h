@@ -10,6 +10,7 @@
 #include "model/device_columns.h"
 #include "model/quantity.h"
 #include "policies/cel/compile.h"
+#include "policies/cel/program.h"
 #include "policies/cel/selector.h"
 
 namespace drasim::cel {

@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "model/device_columns.h"
 #include "policies/cel/compile.h"
+#include "policies/cel/program.h"
 #include "tests/policies/cel/cel_device.h"
 #include "tests/testing/data_text.h"
 
