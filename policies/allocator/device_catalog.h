@@ -50,6 +50,7 @@ struct CatalogDevice {
   uint32_t slice = 0;
   uint32_t kind = 0;
   bool multiple = false;                 // allowMultipleAllocations
+  bool gives_conditions = false;         // bindingConditions are written, be it none
   std::vector<CatalogCounter> counters;  // of consumesCounters
 };
 

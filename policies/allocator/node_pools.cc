@@ -244,9 +244,7 @@ bool NodePools::HasDuplicateName(PoolView* view) {
         return true;
       }
       known = mark;
-      view->has_binding_conditions = view->has_binding_conditions ||
-                                     device.device->given_binding_conditions() ||
-                                     !device.device->binding_conditions().empty();
+      view->has_binding_conditions = view->has_binding_conditions || device.gives_conditions;
     }
   }
   return false;
