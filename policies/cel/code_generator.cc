@@ -26,6 +26,14 @@ bool IsConversion(Function function) {
   return function >= Function::kToInt && function <= Function::kToDyn;
 }
 
+bool IsComparison(Function function) {
+  return function >= Function::kEqual && function <= Function::kGreaterEqual;
+}
+
+bool IsObjectComparison(Function function) {
+  return function >= Function::kCompareTo && function <= Function::kIsLessThan;
+}
+
 bool IsParser(Function function) {
   return function == Function::kQuantity || function == Function::kIsQuantity ||
          function == Function::kSemver || function == Function::kIsSemver;
@@ -282,7 +290,7 @@ class Generator {
         if (!InPath(id, dst)) Arguments(id, function, dst);
         break;
       default:
-        if (!Fold(id, function, dst)) Arguments(id, function, dst);
+        if (!Fold(id, function, dst) && !Test(id, function, dst)) Arguments(id, function, dst);
         break;
     }
     next_ = saved;
@@ -357,6 +365,70 @@ class Generator {
           .dst = dst,
           .cost = IsParser(function) ? static_cast<uint32_t>(context.cost) : 0,
           .x = Constant(value)});
+    return true;
+  }
+
+  // The operand of the device that a node is, with its price.
+  bool IsOperand(NodeId id, uint32_t* operand, uint32_t* cost) {
+    const Node& node = ast_.nodes[id];
+    Path path;
+    if (IsPath(id, &path)) {
+      if (node.test_only) return false;
+      *operand = PathIndex(path);
+      *cost = 4;
+      return true;
+    }
+    if (node.kind != NodeKind::kSelect || node.test_only || !IsDevice(Children(id)[0])) {
+      return false;
+    }
+    if (node.text != "driver" && node.text != "allowMultipleAllocations") return false;
+    *operand = node.text == "driver" ? kDriverOperand : kMultipleOperand;
+    *cost = 2;
+    return true;
+  }
+
+  // A constant that kTest takes, with the price of parsing it.
+  bool IsTestConstant(NodeId id, Value* value, uint32_t* cost) {
+    const Node& node = ast_.nodes[id];
+    *cost = 0;
+    if (node.kind == NodeKind::kLiteral) {
+      *value = LiteralValue(node);
+      return value->kind == ValueKind::kString || value->kind == ValueKind::kInt ||
+             value->kind == ValueKind::kBool;
+    }
+    const Function parser = FunctionOf(id);
+    if (parser != Function::kQuantity && parser != Function::kSemver) return false;
+    if (!AllLiterals(id)) return false;
+    CallContext context;
+    context.heap = program_.heap.get();
+    *value = CallFunction(parser, LiteralItems(id), nullptr, &context);
+    *cost = static_cast<uint32_t>(context.cost);
+    return !value->IsError();
+  }
+
+  // Comparisons of the device with a constant, and of any value with an integer constant.
+  bool Test(NodeId id, Function function, Register dst) {
+    const bool comparison = IsComparison(function);
+    if (!comparison && !IsObjectComparison(function)) return false;
+    const absl::Span<const NodeId> children = Children(id);
+    Value constant;
+    uint32_t parse_cost = 0;
+    if (!IsTestConstant(children[1], &constant, &parse_cost)) return false;
+    uint32_t operand = 0;
+    uint32_t cost = 0;
+    if (IsOperand(children[0], &operand, &cost)) {
+      Emit({.op = Op::kTest,
+            .function = function,
+            .dst = dst,
+            .cost = cost + parse_cost,
+            .x = operand,
+            .y = Constant(constant)});
+      return true;
+    }
+    if (!comparison || constant.kind != ValueKind::kInt) return false;
+    const Register left = Operand(children[0]);
+    Emit(
+        {.op = Op::kTestInt, .function = function, .dst = dst, .a = left, .y = Constant(constant)});
     return true;
   }
 
@@ -506,6 +578,7 @@ class Generator {
   }
 
   void Loop(NodeId id, const Node& node, Register dst) {
+    program_.has_loops = true;
     const Register saved = next_;
     const absl::Span<const NodeId> children = Children(id);
     const Register accumulator = Take();

@@ -38,6 +38,8 @@ enum class Op : uint8_t {
   kList,       // dst = [a, a+1, ...], x of them
   kMap,        // dst = {a: a+1, ...}, x entries
   kCall,       // dst = function(a, a+1, ...), x of them
+  kTest,       // dst = function(operand x, constants[y]), of an operand of the device
+  kTestInt,    // dst = function(a, constants[y]), of an integer constant
   kCopy,       // dst = a
   kAndFirst,   // if dst is false, to x
   kAndSecond,  // dst = dst && a
@@ -63,6 +65,10 @@ struct Instruction {
   uint32_t y = 0;
 };
 
+// Operands of kTest are paths, or one of these.
+inline constexpr uint32_t kDriverOperand = 0xffffffff;
+inline constexpr uint32_t kMultipleOperand = 0xfffffffe;
+
 // device.attributes["domain"]["id"], or of capacity.
 struct Path {
   absl::string_view domain;
@@ -78,6 +84,7 @@ struct Program {
   size_t registers = 0;
   uint64_t worst_cost = 0;
   bool derived_attribute = false;
+  bool has_loops = false;  // so that the cost limit may be met
   // A pattern's automaton, for calls whose pattern is constants[i]; null elsewhere.
   std::vector<std::shared_ptr<const re2::RE2>> patterns;
   // What constants and paths point to.

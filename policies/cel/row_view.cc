@@ -32,6 +32,15 @@ Value RowView::Driver() const {
 
 Value RowView::Multiple() const { return Value::Bool(columns_->allow_multiple_allocations(row_)); }
 
+DeviceValue RowView::Operand(int slot, bool driver) const {
+  if (slot >= 0) return columns_->values(row_)[static_cast<size_t>(slot)];
+  if (driver) {
+    return {DeviceValue::Kind::kString,
+            static_cast<int64_t>(columns_->layout_at(layout_).driver.value())};
+  }
+  return {DeviceValue::Kind::kBool, columns_->allow_multiple_allocations(row_) ? 1 : 0};
+}
+
 Value RowView::Domains(bool capacity) {
   Value value;
   value.kind = ValueKind::kDomains;

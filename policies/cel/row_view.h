@@ -19,6 +19,9 @@ class RowView {
 
   Value Driver() const;
   Value Multiple() const;
+  // The table's own form of the value at a slot; for slot -1, of the driver or of
+  // allowMultipleAllocations.
+  DeviceValue Operand(int slot, bool driver) const;
   static Value Domains(bool capacity);
   // device.attributes[domain]: an empty map for unknown domains.
   Value Domain(bool capacity, absl::string_view domain) const;

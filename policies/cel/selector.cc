@@ -24,6 +24,35 @@ Value Second(const Value& left, const Value& right, bool decisive) {
   return right;
 }
 
+// What an order of two values says, for a comparison.
+Value OrderResult(Function function, int order) {
+  switch (function) {
+    case Function::kEqual:
+      return Value::Bool(order == 0);
+    case Function::kNotEqual:
+      return Value::Bool(order != 0);
+    case Function::kLess:
+    case Function::kIsLessThan:
+      return Value::Bool(order < 0);
+    case Function::kLessEqual:
+      return Value::Bool(order <= 0);
+    case Function::kGreater:
+    case Function::kIsGreaterThan:
+      return Value::Bool(order > 0);
+    case Function::kGreaterEqual:
+      return Value::Bool(order >= 0);
+    default:
+      return Value::Int(order);
+  }
+}
+
+int OrderOfInts(int64_t left, int64_t right) { return left < right ? -1 : left > right ? 1 : 0; }
+
+bool IsScalar(DeviceValue::Kind kind) {
+  return kind == DeviceValue::Kind::kBool || kind == DeviceValue::Kind::kInt ||
+         kind == DeviceValue::Kind::kString;
+}
+
 // The first error among values, or null.
 const Value* FirstError(absl::Span<const Value> values) {
   for (const Value& value : values) {
@@ -46,6 +75,95 @@ DeviceSelector::DeviceSelector(const Program* program, DeviceColumns* columns)
   for (const Path& path : program->paths) {
     path_texts_.push_back({columns->texts().Intern(path.domain), columns->texts().Intern(path.id)});
   }
+  tests_.resize(program->code.size());
+  for (size_t i = 0; i < program->code.size(); ++i) {
+    if (program->code[i].op != Op::kTest) continue;
+    const Value& constant = program->constants[program->code[i].y];
+    DeviceValue& value = tests_[i].value;
+    if (constant.kind == ValueKind::kString) {
+      value = columns->StoreText(constant.view());
+    } else if (constant.kind == ValueKind::kQuantity) {
+      value.kind = DeviceValue::Kind::kQuantity;
+    } else if (constant.kind == ValueKind::kSemver) {
+      value.kind = DeviceValue::Kind::kVersion;
+    } else {
+      value.kind =
+          constant.kind == ValueKind::kBool ? DeviceValue::Kind::kBool : DeviceValue::Kind::kInt;
+      value.bits = constant.number;
+    }
+  }
+}
+
+int DeviceSelector::OrderOf(const DeviceValue& value, const Value& constant,
+                            TestConstant* test) const {
+  constexpr int8_t kUnknown = 2;
+  const bool quantity = value.kind == DeviceValue::Kind::kQuantity;
+  const size_t at = static_cast<size_t>(value.bits);
+  if (at >= test->orders.size()) {
+    test->orders.resize(quantity ? columns_.quantity_count() : columns_.version_count(), kUnknown);
+  }
+  int8_t& order = test->orders[at];
+  if (order == kUnknown) {
+    order = static_cast<int8_t>(
+        quantity ? columns_.quantity(value.bits).Compare(*constant.quantity)
+                 : columns_.version(value.bits).value.Compare(*constant.version));
+  }
+  return order;
+}
+
+bool DeviceSelector::TestValue(Function function, const DeviceValue& value, const Value& constant,
+                               TestConstant* test, Value* result) const {
+  const DeviceValue& wanted = test->value;
+  const bool equality = function == Function::kEqual || function == Function::kNotEqual;
+  const bool object =
+      value.kind == DeviceValue::Kind::kQuantity || value.kind == DeviceValue::Kind::kVersion;
+  if (IsScalar(value.kind) && IsScalar(wanted.kind)) {
+    if (equality) {
+      *result = OrderResult(function, value == wanted ? 0 : 1);
+      return true;
+    }
+    if (value.kind != DeviceValue::Kind::kInt || wanted.kind != value.kind) return false;
+    if (function >= Function::kCompareTo) return false;
+    *result = OrderResult(function, OrderOfInts(value.bits, wanted.bits));
+    return true;
+  }
+  // Quantities and versions have methods for their order, not operators.
+  if (!object || value.kind != wanted.kind) return false;
+  if (!equality && function < Function::kCompareTo) return false;
+  *result = OrderResult(function, OrderOf(value, constant, test));
+  return true;
+}
+
+Value DeviceSelector::Test(const Instruction& in, TestConstant* test, const RowView& view,
+                           const int* slots, CallContext* context) {
+  const Value& constant = program_.constants[in.y];
+  const bool path = in.x < kMultipleOperand;
+  if (path && slots[in.x] < 0) {
+    return Value::Error(ErrorKind::kNoSuchKey, program_.paths[in.x].id);
+  }
+  if (!exact_) {
+    Value result;
+    if (TestValue(in.function, view.Operand(path ? slots[in.x] : -1, in.x == kDriverOperand),
+                  constant, test, &result)) {
+      return result;
+    }
+  }
+  const Value left = path                     ? view.At(slots[in.x], &heap_)
+                     : in.x == kDriverOperand ? view.Driver()
+                                              : view.Multiple();
+  const Value arguments[] = {left, constant};
+  return CallFunction(in.function, arguments, nullptr, context);
+}
+
+Value DeviceSelector::TestInt(const Instruction& in, const Value& left, CallContext* context) {
+  if (left.IsError()) return left;
+  const Value& constant = program_.constants[in.y];
+  if (left.kind == ValueKind::kInt) {
+    context->cost += 1;
+    return OrderResult(in.function, OrderOfInts(left.number, constant.number));
+  }
+  const Value arguments[] = {left, constant};
+  return CallFunction(in.function, arguments, nullptr, context);
 }
 
 const int* DeviceSelector::SlotsOf(LayoutId layout) {
@@ -179,6 +297,12 @@ Value DeviceSelector::Run(DeviceRow row, CallContext* context) {
         if (OverLimit(*context)) return Value::Error(ErrorKind::kLimit, "");
         break;
       }
+      case Op::kTest:
+        dst = Test(in, &tests_[at], view, slots, context);
+        break;
+      case Op::kTestInt:
+        dst = TestInt(in, regs[in.a], context);
+        break;
       case Op::kCopy:
         dst = regs[in.a];
         break;
@@ -236,6 +360,8 @@ Value DeviceSelector::Run(DeviceRow row, CallContext* context) {
 
 void DeviceSelector::Evaluate(absl::Span<const DeviceRow> rows, absl::Span<Verdict> verdicts) {
   DRASIM_CHECK_EQ(rows.size(), verdicts.size());
+  // Without loops, no selector comes near the limit.
+  exact_ = program_.has_loops;
   for (size_t i = 0; i < rows.size(); ++i) {
     if (!columns_.problem(rows[i]).empty()) {
       verdicts[i] = Verdict::kError;
@@ -256,6 +382,7 @@ Evaluation DeviceSelector::Explain(DeviceRow row) {
     evaluation.error = problem;
     return evaluation;
   }
+  exact_ = true;
   CallContext context;
   const Value value = Run(row, &context);
   evaluation.cost = context.cost;
@@ -298,6 +425,7 @@ absl::StatusOr<DeviceValue> DeviceSelector::Derive(DeviceRow row) {
   if (const std::string& problem = columns_.problem(row); !problem.empty()) {
     return absl::InvalidArgumentError(problem);
   }
+  exact_ = true;
   CallContext context;
   const Value value = Run(row, &context);
   if (value.IsError()) return absl::InvalidArgumentError(ErrorText(value));

@@ -61,6 +61,21 @@ class DeviceSelector {
   const int* SlotsOf(LayoutId layout);
   bool NextItem(Value* iterator, Value* item) const;
 
+  // The constant of a test as a value of the table, and its order among the table's quantities or
+  // versions, as far as they were compared.
+  struct TestConstant {
+    DeviceValue value;
+    std::vector<int8_t> orders;
+  };
+  Value Test(const Instruction& in, TestConstant* constant, const RowView& view, const int* slots,
+             CallContext* context);
+  Value TestInt(const Instruction& in, const Value& left, CallContext* context);
+  // Whether the table's value and a constant of its kind are equal, or in order; false if that
+  // takes a call.
+  bool TestValue(Function function, const DeviceValue& value, const Value& constant,
+                 TestConstant* test, Value* result) const;
+  int OrderOf(const DeviceValue& value, const Value& constant, TestConstant* test) const;
+
   struct PathTexts {
     TextId domain;
     TextId id;
@@ -69,8 +84,10 @@ class DeviceSelector {
   const Program& program_;
   DeviceColumns& columns_;
   std::vector<PathTexts> path_texts_;
-  std::vector<int> slots_;       // by layout, then by path
-  std::vector<bool> has_slots_;  // by layout
+  std::vector<int> slots_;           // by layout, then by path
+  std::vector<bool> has_slots_;      // by layout
+  std::vector<TestConstant> tests_;  // by instruction
+  bool exact_ = true;                // count the cost of every call
   std::vector<Value> registers_;
   Heap heap_;
 };

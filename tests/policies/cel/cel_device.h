@@ -2,11 +2,13 @@
 #ifndef DRASIM_TESTS_POLICIES_CEL_CEL_DEVICE_H_
 #define DRASIM_TESTS_POLICIES_CEL_CEL_DEVICE_H_
 
+#include <array>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "model/device_columns.h"
 #include "model/quantity.h"
 #include "policies/cel/compile.h"
@@ -45,6 +47,10 @@ inline std::string VerdictOf(absl::string_view expression, const CompileOptions&
   const DeviceRow row = columns.Add(TestDevice());
   DeviceSelector selector(&*program, &columns);
   const Evaluation evaluation = selector.Explain(row);
+  // A column is evaluated by shorter ways than one device.
+  std::array<Verdict, 1> verdicts;
+  selector.Evaluate({row}, absl::MakeSpan(verdicts));
+  if (verdicts[0] != evaluation.verdict) return "Evaluate and Explain differ";
   if (evaluation.verdict == Verdict::kError) return absl::StrCat("error: ", evaluation.error);
   return evaluation.verdict == Verdict::kTrue ? "true" : "false";
 }
