@@ -1,9 +1,13 @@
 // drasim cel and drasim cases cel.
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -20,6 +24,8 @@
 #include "policies/cel/selector.h"
 #include "sim/app/commands.h"
 #include "sim/app/exit_codes.h"
+#include "sim/app/format_flag.h"
+#include "sim/record/data_table.h"
 #include "sim/sdra/case_table.h"
 #include "sim/sdra/cel_case.h"
 #include "traces/byte_source.h"
@@ -34,41 +40,76 @@ absl::StatusOr<std::string> ReadWholeFile(absl::string_view path) {
   return ReadAll(*source, kMostBytes);
 }
 
-// One line: the device, what the expression says of it, and the actual cost.
-std::string EvaluationLine(const proto::kube::ResourceSlice& slice,
-                           const proto::kube::Device& device, const cel::Evaluation& evaluation) {
-  std::string verdict;
-  switch (evaluation.verdict) {
-    case cel::Verdict::kTrue:
-      verdict = "true";
-      break;
-    case cel::Verdict::kFalse:
-      verdict = "false";
-      break;
-    case cel::Verdict::kError:
-      verdict = absl::StrCat("error: ", cel::WithAdvice(evaluation.error));
-      break;
-  }
-  return absl::StrCat(slice.spec().driver(), "/", slice.spec().pool().name(), "/", device.name(),
-                      "\t", verdict, "\tcost ", evaluation.cost, "\n");
-}
+// What the expression says of each device, in their order.
+class EvaluationTable {
+ public:
+  explicit EvaluationTable(const cel::Program* program) : program_(program) {}
 
-absl::Status EvaluateSlices(const cel::Program& program, absl::string_view path) {
+  absl::Status AddSlices(absl::string_view path);
+  std::string Text() const;
+  std::string Document(OutputFormat format) const;
+
+ private:
+  struct Row {
+    std::string driver;
+    std::string pool;
+    std::string device;
+    cel::Verdict verdict = cel::Verdict::kFalse;
+    std::string error;  // with kError
+    uint64_t cost = 0;
+  };
+
+  const cel::Program* program_;
+  std::vector<Row> rows_;
+};
+
+absl::Status EvaluationTable::AddSlices(absl::string_view path) {
   ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
   ASSIGN_OR_RETURN(const PublishedSlices published, ReadResourceSlices(text, path));
   for (const std::string& warning : published.warnings) {
     std::fprintf(stderr, "drasim: warning: %s\n", warning.c_str());
   }
   DeviceColumns columns;
-  cel::DeviceSelector selector(&program, &columns);
+  cel::DeviceSelector selector(program_, &columns);
   for (const proto::kube::ResourceSlice& slice : published.slices) {
-    for (const proto::kube::Device& device : slice.spec().devices()) {
-      ASSIGN_OR_RETURN(const DeviceFacts facts, DeviceFactsOf(slice.spec().driver(), device));
+    const proto::kube::ResourceSliceSpec& spec = slice.spec();
+    for (const proto::kube::Device& device : spec.devices()) {
+      ASSIGN_OR_RETURN(const DeviceFacts facts, DeviceFactsOf(spec.driver(), device));
       const cel::Evaluation evaluation = selector.Explain(columns.Add(facts));
-      std::fputs(EvaluationLine(slice, device, evaluation).c_str(), stdout);
+      Row row{spec.driver(),      spec.pool().name(), device.name(),
+              evaluation.verdict, std::string(),      evaluation.cost};
+      if (row.verdict == cel::Verdict::kError) row.error = cel::WithAdvice(evaluation.error);
+      rows_.push_back(std::move(row));
     }
   }
   return absl::OkStatus();
+}
+
+std::string EvaluationTable::Text() const {
+  std::string text =
+      absl::StrCat("worst-case cost ", program_->worst_cost, " of ", cel::kCostLimit, "\n");
+  for (const Row& row : rows_) {
+    const std::string verdict = row.verdict == cel::Verdict::kTrue    ? "true"
+                                : row.verdict == cel::Verdict::kFalse ? "false"
+                                                                      : "error: " + row.error;
+    absl::StrAppend(&text, row.driver, "/", row.pool, "/", row.device, "\t", verdict, "\tcost ",
+                    row.cost, "\n");
+  }
+  return text;
+}
+
+std::string EvaluationTable::Document(OutputFormat format) const {
+  DataTable table({"driver", "pool", "device", "match", "error", "cost", "worst_cost"});
+  for (const Row& row : rows_) {
+    table.AddRow().Text(row.driver).Text(row.pool).Text(row.device);
+    if (row.verdict == cel::Verdict::kError) {
+      table.Empty().Text(row.error);
+    } else {
+      table.Bool(row.verdict == cel::Verdict::kTrue).Empty();
+    }
+    table.Int(static_cast<int64_t>(row.cost)).Int(static_cast<int64_t>(program_->worst_cost));
+  }
+  return RowsIn("cel", "devices", table, format);
 }
 
 }  // namespace
@@ -78,11 +119,13 @@ absl::Status CelCommand(const ParsedFlags& flags) {
     return absl::InvalidArgumentError("cel needs an expression and files with ResourceSlices");
   }
   ASSIGN_OR_RETURN(const cel::Program program, cel::Compile(flags.positional()[0], {}));
-  std::printf("worst-case cost %s of %s\n", absl::StrCat(program.worst_cost).c_str(),
-              absl::StrCat(cel::kCostLimit).c_str());
+  EvaluationTable table(&program);
   for (size_t i = 1; i < flags.positional().size(); ++i) {
-    RETURN_IF_ERROR(EvaluateSlices(program, flags.positional()[i]));
+    RETURN_IF_ERROR(table.AddSlices(flags.positional()[i]));
   }
+  const OutputFormat format = FormatOf(flags);
+  const std::string text = format == OutputFormat::kText ? table.Text() : table.Document(format);
+  std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }
 

@@ -188,23 +188,6 @@ std::vector<Command> MakeCommands() {
         extender_replay,
         extender_check},
        CasesKubeCommand},
-      {"cases cel",
-       "what expressions of device selectors say of devices given as cases",
-       "[FLAGS] FILE.json",
-       "FILE is an array. Prints one line per case, {\"name\": ..., \"want\": {...}}, with the "
-       "verdict,\n"
-       "the error if there is one, and the estimated worst-case cost.\n",
-       {{"compare", "", "",
-         "count the answers equal to the stored ones instead; exit code 1 if any differs"}},
-       CasesCelCommand},
-      {"cel",
-       "what a CEL expression says of the devices of ResourceSlices",
-       "EXPRESSION FILE...",
-       "Prints the estimated worst-case cost, then a line per device: DRIVER/POOL/DEVICE, true, "
-       "false\n"
-       "or the error, and the actual cost.\n",
-       {},
-       CelCommand},
       {"cases sdra",
        "which devices claims of resource.k8s.io/v1 get, in clusters given as cases",
        "[FLAGS] FILE.jsonl[.gz]",
@@ -219,6 +202,23 @@ std::vector<Command> MakeCommands() {
         {"compare", "", "",
          "count the equal answers by part and field instead; exit code 1 if any differs"}},
        CasesSdraCommand},
+      {"cases cel",
+       "what expressions of device selectors say of devices given as cases",
+       "[FLAGS] FILE.json",
+       "FILE is an array. Prints one line per case, {\"name\": ..., \"want\": {...}}, with the "
+       "verdict,\n"
+       "the error if there is one, and the estimated worst-case cost.\n",
+       {{"compare", "", "",
+         "count the answers equal to the stored ones instead; exit code 1 if any differs"}},
+       CasesCelCommand},
+      {"cel",
+       "what a CEL expression says of the devices of ResourceSlices",
+       "[FLAGS] EXPRESSION FILE...",
+       "Prints the estimated worst-case cost, then a line per device: DRIVER/POOL/DEVICE, true, "
+       "false\n"
+       "or the error, and the actual cost.\n",
+       {text_format},
+       CelCommand},
       {"trace stats",
        "what is in a trace",
        "[FLAGS] FILE",

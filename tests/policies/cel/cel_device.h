@@ -39,6 +39,9 @@ inline DeviceFacts TestDevice() {
   return facts;
 }
 
+// The answer of VerdictOf when Evaluate and Explain disagree, which they must not.
+inline constexpr char kDiffer[] = "Evaluate and Explain differ";
+
 // "true", "false", "error: WHY" or, of an expression that does not compile, "refused: WHY".
 inline std::string VerdictOf(absl::string_view expression, const CompileOptions& options = {}) {
   const absl::StatusOr<Program> program = Compile(expression, options);
@@ -50,7 +53,7 @@ inline std::string VerdictOf(absl::string_view expression, const CompileOptions&
   // A column is evaluated by shorter ways than one device.
   std::array<Verdict, 1> verdicts;
   selector.Evaluate({row}, absl::MakeSpan(verdicts));
-  if (verdicts[0] != evaluation.verdict) return "Evaluate and Explain differ";
+  if (verdicts[0] != evaluation.verdict) return kDiffer;
   if (evaluation.verdict == Verdict::kError) return absl::StrCat("error: ", evaluation.error);
   return evaluation.verdict == Verdict::kTrue ? "true" : "false";
 }

@@ -111,10 +111,7 @@ Told Tell(const std::vector<std::string>& args) {
 TEST(FormatOfCommandsTest, EveryCommandThatPrintsDataHasJsonAndCsv) {
   for (const Command& command : Commands()) {
     // `cases` speaks the format of the cases.
-    if (command.name == "completion" || command.name == "cases kube" ||
-        command.name == "cases sdra") {
-      continue;
-    }
+    if (command.name == "completion" || absl::StartsWith(command.name, "cases ")) continue;
     SCOPED_TRACE(std::string(command.name));
     bool found = false;
     for (const FlagSpec& flag : command.flags) {
