@@ -25,8 +25,9 @@ constexpr const char* kExpressions[] = {
     "device.driver == 'gpu.example.com'",
     "device.attributes['gpu.example.com'].index == 9999",
     "device.capacity['gpu.example.com'].memory.isGreaterThan(quantity('40Gi'))",
-    "device.driver == 'gpu.example.com' && device.attributes['gpu.example.com'].model == 'A100' && "
-    "device.capacity['gpu.example.com'].memory.compareTo(quantity('40Gi')) >= 0",
+    ("device.driver == 'gpu.example.com' && device.attributes['gpu.example.com'].model == 'A100' "
+     "&& "
+     "device.capacity['gpu.example.com'].memory.compareTo(quantity('40Gi')) >= 0"),
     "device.attributes['gpu.example.com'].model.lowerAscii().matches('^.*a100.*$')",
     "device.attributes['gpu.example.com'].exists(x, x == 'uuid')",
 };

@@ -7,9 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
+#include "model/kube/reader_schema.h"
 #include "model/text/yaml_tree.h"
 
 namespace drasim {
@@ -23,42 +22,6 @@ std::string KubeTextField(const proto::kube::Object& object, const char* name) {
   const google::protobuf::Message& message = object.GetReflection()->GetMessage(object, member);
   const auto* field = message.GetDescriptor()->FindFieldByName(name);
   return field == nullptr ? "" : message.GetReflection()->GetString(message, field);
-}
-
-// The value of a key of a mapping; null when there is none.
-const YamlNode* KubeChild(const YamlNode& node, absl::string_view key) {
-  if (node.kind != YamlNode::Kind::kMapping) return nullptr;
-  for (size_t i = 0; i + 1 < node.children.size(); i += 2) {
-    if (node.children[i]->text == key) return node.children[i + 1];
-  }
-  return nullptr;
-}
-
-// The next step of a path, which is cut off it: "spec", or "0" of "[0]".
-absl::string_view NextKubeStep(absl::string_view* path) {
-  const bool bracket = absl::ConsumePrefix(path, "[");
-  if (!bracket) absl::ConsumePrefix(path, ".");
-  const absl::string_view step =
-      path->substr(0, bracket ? path->find(']') : path->find_first_of(".["));
-  path->remove_prefix(step.size());
-  if (bracket) absl::ConsumePrefix(path, "]");
-  return step;
-}
-
-const YamlNode* FollowKubePath(const YamlNode* node, absl::string_view path) {
-  while (!path.empty()) {
-    const absl::string_view step = NextKubeStep(&path);
-    const YamlNode* next = nullptr;
-    size_t index = 0;
-    if (node->kind != YamlNode::Kind::kSequence) {
-      next = KubeChild(*node, step);
-    } else if (absl::SimpleAtoi(step, &index) && index < node->children.size()) {
-      next = node->children[index];
-    }
-    if (next == nullptr) break;
-    node = next;
-  }
-  return node;
 }
 
 }  // namespace
@@ -85,16 +48,18 @@ void KubePositions::Parse() {
 void KubePositions::Visit(const YamlNode& node, size_t begin) {
   if (found_.size() == wanted_.size()) return;
   const Wanted& next = wanted_[found_.size()];
-  const YamlNode* kind = KubeChild(node, "kind");
-  const YamlNode* version = KubeChild(node, "apiVersion");
+  const YamlNode* kind = KubeMemberOf(node, "kind");
+  const YamlNode* version = KubeMemberOf(node, "apiVersion");
   // Items of a list of one kind need not say what they are.
   const bool same_kind = kind == nullptr || kind->text == next.kind;
-  const bool same_version = version == nullptr || version->text == next.api_version;
-  if (same_kind && same_version && source_->LineOf(begin + node.position) == next.line) {
+  // The version may have been lifted since.
+  const bool same_group =
+      version == nullptr || KubeGroup(version->text) == KubeGroup(next.api_version);
+  if (same_kind && same_group && source_->LineOf(begin + node.position) == next.line) {
     found_.push_back({&node, begin});
     return;
   }
-  const YamlNode* items = KubeChild(node, "items");
+  const YamlNode* items = KubeMemberOf(node, "items");
   if (items == nullptr || kind == nullptr || !absl::EndsWith(kind->text, "List")) return;
   for (const YamlNode* item : items->children) Visit(*item, begin);
 }
@@ -102,7 +67,7 @@ void KubePositions::Visit(const YamlNode& node, size_t begin) {
 std::string KubePositions::Locate(size_t object, absl::string_view path) {
   if (!source_.has_value()) Parse();
   if (object >= found_.size()) return absl::StrCat(file_, ":", wanted_[object].line, ":1");
-  const YamlNode* node = FollowKubePath(found_[object].node, path);
+  const YamlNode* node = KubeNodeAt(found_[object].node, path);
   return source_->Locate(found_[object].begin + node->position);
 }
 

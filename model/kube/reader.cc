@@ -113,34 +113,6 @@ Format FormatOf(const FieldDescriptor& field) {
   return field.options().GetExtension(proto::kube::format);
 }
 
-// The value that a path of KubeProblem leads to, or as near to it as the document goes.
-const YamlNode* NodeAt(const YamlNode* node, absl::string_view path) {
-  while (!path.empty()) {
-    const bool bracket = absl::ConsumePrefix(&path, "[");
-    if (!bracket) absl::ConsumePrefix(&path, ".");
-    const size_t end = bracket ? path.find(']') : path.find_first_of(".[");
-    const absl::string_view step = path.substr(0, end);
-    path.remove_prefix(step.size());
-    if (bracket) absl::ConsumePrefix(&path, "]");
-    const YamlNode* next = nullptr;
-    size_t index = 0;
-    if (node->kind == YamlNode::Kind::kSequence) {
-      if (absl::SimpleAtoi(step, &index) && index < node->children.size()) {
-        next = node->children[index];
-      }
-    } else if (node->kind == YamlNode::Kind::kMapping) {
-      for (size_t i = 0; i + 1 < node->children.size(); i += 2) {
-        if (node->children[i]->text == step) next = node->children[i + 1];
-        // Paths are those of v1: older versions have a device's fields below "basic".
-        if (node->children[i]->text == "basic" && next == nullptr) next = node->children[i + 1];
-      }
-    }
-    if (next == nullptr) break;
-    node = next;
-  }
-  return node;
-}
-
 // Reads one document after the other. Errors are noted and the faulty parts left out, so that one
 // run reports all of them.
 class KubeTreeReader {
@@ -175,7 +147,7 @@ class KubeTreeReader {
     MergeEntries(entries, root, message);
     if (errors_ > 0) return;
     for (const KubeProblem& problem : check()) {
-      Error(*NodeAt(&node, problem.path), "", problem.what);
+      Error(*KubeNodeAt(&node, problem.path), "", problem.what);
     }
   }
 
@@ -455,11 +427,11 @@ class KubeTreeReader {
     set_text("api_version", name.api_version);
     set_text("kind", name.kind);
     for (const KubeProblem& problem : LiftResourceObject(&read.object)) {
-      Error(*NodeAt(&node, problem.path), problem.path, problem.what);
+      Error(*KubeNodeAt(&node, problem.path), problem.path, problem.what);
     }
     if (options_.validate && errors_ == errors_before) {
       for (const KubeProblem& problem : ValidateKubeObject(read.object)) {
-        Error(*NodeAt(&node, problem.path), problem.path, problem.what);
+        Error(*KubeNodeAt(&node, problem.path), problem.path, problem.what);
       }
     }
     manifest_.objects.push_back(std::move(read));
@@ -530,6 +502,10 @@ class KubeTreeReader {
     for (size_t i = 0; i < node.children.size(); ++i) {
       const YamlNode& item = *node.children[i];
       if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+        if (item.kind != YamlNode::Kind::kMapping) {
+          Mismatch(item, path.Item(i), "keys and values");
+          continue;
+        }
         MergeMessage(item, path.Item(i), reflection.AddMessage(message, &field));
       } else {
         MergeScalar(item, path.Item(i), field, FormatOf(field), message);
@@ -629,6 +605,7 @@ class KubeTreeReader {
     if (format == proto::kube::FORMAT_JSON) {
       std::string json;
       AppendJson(node, path, &json);
+      if (json == "null") return true;  // as kNull: not given
       message->GetReflection()->SetString(message, &field, json);
       return true;
     }

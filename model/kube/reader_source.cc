@@ -36,7 +36,46 @@ bool IsDocumentMark(absl::string_view line) {
          (line.empty() || absl::StrContains(" \t\n\r", line[0]));
 }
 
+// The next step of a path, which is cut off it: "spec", or "0" of "[0]".
+absl::string_view NextKubeStep(absl::string_view* path) {
+  const bool bracket = absl::ConsumePrefix(path, "[");
+  if (!bracket) absl::ConsumePrefix(path, ".");
+  const absl::string_view step =
+      path->substr(0, bracket ? path->find(']') : path->find_first_of(".["));
+  path->remove_prefix(step.size());
+  if (bracket) absl::ConsumePrefix(path, "]");
+  return step;
+}
+
 }  // namespace
+
+const YamlNode* KubeMemberOf(const YamlNode& node, absl::string_view key) {
+  if (node.kind != YamlNode::Kind::kMapping) return nullptr;
+  for (size_t i = 0; i + 1 < node.children.size(); i += 2) {
+    if (node.children[i]->text == key) return node.children[i + 1];
+  }
+  return nullptr;
+}
+
+const YamlNode* KubeNodeAt(const YamlNode* node, absl::string_view path) {
+  while (!path.empty()) {
+    const absl::string_view step = NextKubeStep(&path);
+    const YamlNode* next = nullptr;
+    size_t index = 0;
+    if (node->kind != YamlNode::Kind::kSequence) {
+      next = KubeMemberOf(*node, step);
+      // Paths are those of v1: older versions have a device's fields below "basic".
+      if (next == nullptr && KubeMemberOf(*node, "basic") != nullptr) {
+        next = KubeMemberOf(*KubeMemberOf(*node, "basic"), step);
+      }
+    } else if (absl::SimpleAtoi(step, &index) && index < node->children.size()) {
+      next = node->children[index];
+    }
+    if (next == nullptr) break;
+    node = next;
+  }
+  return node;
+}
 
 absl::StatusOr<KubeSource> KubeSource::Parse(absl::string_view text, absl::string_view file) {
   KubeSource source;

@@ -66,6 +66,14 @@ class KubeSource {
   mutable size_t last_column_ = 1;
 };
 
+// The value of a key of a mapping; null when there is none.
+const YamlNode* KubeMemberOf(const YamlNode& node, absl::string_view key);
+
+// The value that a path of KubeProblem leads to, or as near to it as the document goes. Paths are
+// those of v1: the fields of a device are also looked for below "basic", where older versions of
+// resource.k8s.io have them.
+const YamlNode* KubeNodeAt(const YamlNode* node, absl::string_view path);
+
 }  // namespace drasim
 
 #endif  // DRASIM_MODEL_KUBE_READER_SOURCE_H_

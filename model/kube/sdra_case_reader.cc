@@ -14,14 +14,10 @@ namespace {
 
 namespace kube = ::drasim::proto::kube;
 
+// A member of an object; null if there is none, or null is written.
 const YamlNode* SdraMember(const YamlNode& map, absl::string_view name) {
-  if (map.kind != YamlNode::Kind::kMapping) return nullptr;
-  for (size_t i = 0; i + 1 < map.children.size(); i += 2) {
-    if (map.children[i]->text != name) continue;
-    const YamlNode* value = map.children[i + 1];
-    return value->kind == YamlNode::Kind::kNull ? nullptr : value;
-  }
-  return nullptr;
+  const YamlNode* value = KubeMemberOf(map, name);
+  return value == nullptr || value->kind == YamlNode::Kind::kNull ? nullptr : value;
 }
 
 // The step's conditions in the form that `during` has.

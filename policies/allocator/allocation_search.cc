@@ -221,8 +221,8 @@ std::string AllocationSearch::ClassOf(const DevicePlace& place) {
     absl::StrAppend(&text, " ", use.counter);
     AppendAmount(use.amount, &text);
   }
-  const auto groups = segment.pool->groups.find(place.device);
-  if (groups == segment.pool->groups.end()) return text;
+  const auto groups = segment.pool->group_uses.find(place.device);
+  if (groups == segment.pool->group_uses.end()) return text;
   for (const GroupUse& group : groups->second) {
     absl::StrAppend(&text, " g", group.set);
     for (const TextId name : group.groups) absl::StrAppend(&text, ",", name.value());

@@ -121,8 +121,10 @@ absl::StatusOr<DeviceRow> DeviceCatalog::RowOf(const std::string& driver, const 
 absl::Status DeviceCatalog::AddDevice(const ResourceSlice& slice, const Device& device) {
   CatalogDevice row;
   row.device = &device;
+  row.name = names_.Intern(device.name());
   row.slice = static_cast<uint32_t>(slices_.size()) - 1;
   row.multiple = device.allow_multiple_allocations();
+  row.gives_conditions = device.given_binding_conditions() || !device.binding_conditions().empty();
   DeviceKind kind;
   kind.device = &device;
   ASSIGN_OR_RETURN(kind.capacities, InternCapacities(device));

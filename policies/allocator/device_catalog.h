@@ -46,9 +46,11 @@ struct CatalogSlice {
 
 struct CatalogDevice {
   const proto::kube::Device* device = nullptr;
+  TextId name;  // of DeviceCatalog::device_names
   uint32_t slice = 0;
   uint32_t kind = 0;
   bool multiple = false;                 // allowMultipleAllocations
+  bool gives_conditions = false;         // bindingConditions are written, be it none
   std::vector<CatalogCounter> counters;  // of consumesCounters
 };
 
@@ -80,6 +82,7 @@ class DeviceCatalog {
   absl::Span<const CatalogPool> pools() const { return pools_; }
   absl::Span<const DeviceKind> kinds() const { return kinds_; }
   const DeviceCapacities& capacities(uint32_t index) const { return capacities_[index]; }
+  const DeviceTexts& device_names() const { return names_; }
   DeviceColumns& columns() { return columns_; }
   const DeviceColumns& columns() const { return columns_; }
 
@@ -106,6 +109,7 @@ class DeviceCatalog {
   std::vector<DeviceKind> kinds_;
   std::vector<DeviceCapacities> capacities_;
   DeviceColumns columns_;
+  DeviceTexts names_;
   bool has_node_selectors_ = false;
   absl::flat_hash_map<std::string, std::vector<uint32_t>> by_node_;
   std::vector<uint32_t> of_no_node_;

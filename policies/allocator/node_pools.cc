@@ -228,7 +228,29 @@ const PoolView* NodePools::Intern(uint32_t pool, const std::vector<uint32_t>& sl
   return found;
 }
 
-void NodePools::FillPool(const std::vector<uint32_t>& others, PoolView* view) const {
+bool NodePools::HasDuplicateName(PoolView* view) {
+  // Names that this pool has already: those with its mark.
+  const uint32_t mark = ++name_mark_;
+  name_marks_.resize(catalog_->device_names().size());
+  for (const uint32_t index : view->slices) {
+    const CatalogSlice& slice = catalog_->slices()[index];
+    for (uint32_t i = slice.first_device; i < slice.end_device; ++i) {
+      const CatalogDevice& device = catalog_->devices()[i];
+      uint32_t& known = name_marks_[device.name.value()];
+      if (known == mark) {
+        view->invalid = true;
+        view->has_binding_conditions = false;
+        view->invalid_reason = absl::StrCat("duplicate device name ", device.device->name());
+        return true;
+      }
+      known = mark;
+      view->has_binding_conditions = view->has_binding_conditions || device.gives_conditions;
+    }
+  }
+  return false;
+}
+
+void NodePools::FillPool(const std::vector<uint32_t>& others, PoolView* view) {
   const absl::Span<const CatalogSlice> all = catalog_->slices();
   std::vector<uint32_t> sorted = std::move(view->slices);
   view->slices.clear();
@@ -243,20 +265,7 @@ void NodePools::FillPool(const std::vector<uint32_t>& others, PoolView* view) co
     const bool counts = options_.features.partitionable_devices && has_counters;
     (counts ? counter_slices : view->slices).push_back(index);
   }
-  std::set<absl::string_view> names;
-  for (const uint32_t index : view->slices) {
-    for (const proto::kube::Device& device : all[index].slice->spec().devices()) {
-      if (!names.insert(device.name()).second) {
-        view->invalid = true;
-        view->has_binding_conditions = false;
-        view->invalid_reason = absl::StrCat("duplicate device name ", device.name());
-        return;
-      }
-      view->has_binding_conditions = view->has_binding_conditions ||
-                                     device.given_binding_conditions() ||
-                                     !device.binding_conditions().empty();
-    }
-  }
+  if (HasDuplicateName(view)) return;
   view->all_slices = view->slices;
   view->all_slices.insert(view->all_slices.end(), others.begin(), others.end());
   if (!options_.features.partitionable_devices) return;
@@ -276,60 +285,64 @@ void NodePools::FillPool(const std::vector<uint32_t>& others, PoolView* view) co
 absl::Status NodePools::FillCounters(const std::vector<uint32_t>& counter_slices,
                                      const std::vector<uint32_t>& order, PoolView* view) const {
   const absl::Span<const CatalogSlice> all = catalog_->slices();
-  std::map<std::string, uint32_t> sets;
-  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> counters;  // of set, counter name
+  CounterNames names;
   for (const uint32_t index : counter_slices) {
-    const auto& shared = all[index].slice->spec().shared_counters();
-    const uint32_t first_set = static_cast<uint32_t>(sets.size());
-    for (const proto::kube::CounterSet& set : shared) {
-      if (!sets.try_emplace(set.name(), static_cast<uint32_t>(sets.size())).second) {
+    const uint32_t first_set = static_cast<uint32_t>(names.sets.size());
+    for (const proto::kube::CounterSet& set : all[index].slice->spec().shared_counters()) {
+      const uint32_t number = static_cast<uint32_t>(names.sets.size());
+      if (!names.sets.try_emplace(set.name(), number).second) {
         return absl::InvalidArgumentError(absl::StrCat("duplicate counter set name ", set.name()));
       }
     }
     for (const CatalogCounter& counter : all[index].counters) {
       const auto key = std::make_pair(first_set + counter.set, counter.name.value());
-      counters[key] = static_cast<uint32_t>(view->counters.size());
+      names.numbers[key] = static_cast<uint32_t>(view->counters.size());
       view->counters.push_back(counter.amount);
     }
   }
-  view->counter_sets = sets.size();
+  view->counter_sets = names.sets.size();
   for (const uint32_t index : order) {
     for (uint32_t i = all[index].first_device; i < all[index].end_device; ++i) {
-      const CatalogDevice& device = catalog_->devices()[i];
-      if (device.device->consumes_counters().empty()) continue;
-      std::vector<uint32_t> set_of_entry;
-      std::vector<GroupUse> groups;
-      for (const auto& use : device.device->consumes_counters()) {
-        const auto set = sets.find(use.counter_set());
-        if (set == sets.end()) {
-          return absl::InvalidArgumentError(
-              absl::StrCat("counter set ", use.counter_set(), " not found"));
-        }
-        set_of_entry.push_back(set->second);
-        GroupUse group{set->second, {}};
-        for (const std::string& name : use.compatibility_groups()) {
-          group.groups.push_back(catalog_->columns().texts().Intern(name));
-        }
-        std::sort(group.groups.begin(), group.groups.end());
-        groups.push_back(std::move(group));
-      }
-      std::map<uint32_t, ExactAmount> amounts;
-      for (const CatalogCounter& use : device.counters) {
-        const auto counter = counters.find(std::make_pair(set_of_entry[use.set], use.name.value()));
-        if (counter == counters.end()) {
-          const auto& texts = catalog_->columns().texts();
-          return absl::InvalidArgumentError(absl::StrCat("counter ", texts.Text(use.name),
-                                                         " not found in counter set ",
-                                                         texts.Text(use.set_name)));
-        }
-        amounts[counter->second] += use.amount;
-      }
-      view->consumers.push_back(i);
-      std::vector<CounterUse>& uses = view->uses[i];
-      for (const auto& [counter, amount] : amounts) uses.push_back({counter, amount});
-      if (options_.features.compatibility_groups) view->groups[i] = std::move(groups);
+      if (catalog_->devices()[i].device->consumes_counters().empty()) continue;
+      RETURN_IF_ERROR(FillUses(i, names, view));
     }
   }
+  return absl::OkStatus();
+}
+
+absl::Status NodePools::FillUses(uint32_t index, const CounterNames& names, PoolView* view) const {
+  const CatalogDevice& device = catalog_->devices()[index];
+  DeviceTexts& texts = catalog_->columns().texts();
+  std::vector<uint32_t> set_of_entry;
+  std::vector<GroupUse> group_uses;
+  for (const auto& entry : device.device->consumes_counters()) {
+    const auto set = names.sets.find(entry.counter_set());
+    if (set == names.sets.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("counter set ", entry.counter_set(), " not found"));
+    }
+    set_of_entry.push_back(set->second);
+    GroupUse group{set->second, {}};
+    for (const std::string& name : entry.compatibility_groups()) {
+      group.groups.push_back(texts.Intern(name));
+    }
+    std::sort(group.groups.begin(), group.groups.end());
+    group_uses.push_back(std::move(group));
+  }
+  std::map<uint32_t, ExactAmount> amounts;
+  for (const CatalogCounter& use : device.counters) {
+    const auto number = names.numbers.find({set_of_entry[use.set], use.name.value()});
+    if (number == names.numbers.end()) {
+      return absl::InvalidArgumentError(absl::StrCat("counter ", texts.Text(use.name),
+                                                     " not found in counter set ",
+                                                     texts.Text(use.set_name)));
+    }
+    amounts[number->second] += use.amount;
+  }
+  view->consumers.push_back(index);
+  std::vector<CounterUse>& uses = view->uses[index];
+  for (const auto& [counter, amount] : amounts) uses.push_back({counter, amount});
+  if (options_.features.compatibility_groups) view->group_uses[index] = std::move(group_uses);
   return absl::OkStatus();
 }
 

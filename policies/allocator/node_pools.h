@@ -46,7 +46,7 @@ struct PoolView {
   size_t counter_sets = 0;
   std::vector<uint32_t> consumers;  // devices of all_slices that consume counters
   absl::flat_hash_map<uint32_t, std::vector<CounterUse>> uses;
-  absl::flat_hash_map<uint32_t, std::vector<GroupUse>> groups;  // empty unless any has groups
+  absl::flat_hash_map<uint32_t, std::vector<GroupUse>> group_uses;  // empty without the gate
 };
 
 // Devices that follow one another in a pool.
@@ -113,7 +113,15 @@ class NodePools {
   const PoolView* PoolViewOf(uint32_t pool, const std::vector<uint32_t>& slices);
   const PoolView* Intern(uint32_t pool, const std::vector<uint32_t>& slices,
                          const std::vector<uint32_t>& others, bool incomplete);
-  void FillPool(const std::vector<uint32_t>& others, PoolView* view) const;
+  // Makes the view invalid if so; otherwise looks for binding conditions.
+  bool HasDuplicateName(PoolView* view);
+  void FillPool(const std::vector<uint32_t>& others, PoolView* view);
+  // Counter sets and counters of a pool by name.
+  struct CounterNames {
+    std::map<std::string, uint32_t> sets;
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers;  // of set and name
+  };
+  absl::Status FillUses(uint32_t index, const CounterNames& names, PoolView* view) const;
   absl::Status FillCounters(const std::vector<uint32_t>& counter_slices,
                             const std::vector<uint32_t>& order, PoolView* view) const;
   void SortPools(std::vector<const PoolView*>* pools) const;
@@ -123,6 +131,8 @@ class NodePools {
   std::vector<std::unique_ptr<PoolView>> pools_;
   std::map<std::vector<uint32_t>, const PoolView*> pool_index_;
   absl::flat_hash_map<std::string, std::unique_ptr<NodeView>> nodes_;
+  std::vector<uint32_t> name_marks_;  // by name of a device: the pool that had it last
+  uint32_t name_mark_ = 0;
 };
 
 }  // namespace drasim

@@ -11,12 +11,12 @@ namespace drasim {
 
 PoolState::PoolState(const PoolView& view, const UseIndex& use)
     : view_(&view), left_(view.counters) {
-  if (!view.groups.empty()) groups_.resize(view.counter_sets);
+  if (!view.group_uses.empty()) groups_.resize(view.counter_sets);
   for (const uint32_t device : view.consumers) {
     if (!use.IsHeld(device)) continue;
     for (const CounterUse& charged : view.uses.at(device)) left_[charged.counter] -= charged.amount;
-    const auto groups = view.groups.find(device);
-    if (groups == view.groups.end()) continue;
+    const auto groups = view.group_uses.find(device);
+    if (groups == view.group_uses.end()) continue;
     for (const GroupUse& group : groups->second) Narrow(group, &groups_[group.set]);
   }
   overdrawn_ =
@@ -58,7 +58,7 @@ bool PoolState::Charge(uint32_t device) {
   const std::vector<CounterUse>& uses = view_->uses.at(device);
   const std::vector<GroupUse>* groups = nullptr;
   if (!groups_.empty()) {
-    groups = &view_->groups.at(device);
+    groups = &view_->group_uses.at(device);
     const bool admits = std::all_of(groups->begin(), groups->end(), [this](const GroupUse& use) {
       return Admits(groups_[use.set], use);
     });
@@ -80,7 +80,7 @@ bool PoolState::Charge(uint32_t device) {
 void PoolState::Discharge(uint32_t device) {
   for (const CounterUse& use : view_->uses.at(device)) left_[use.counter] += use.amount;
   if (groups_.empty()) return;
-  const std::vector<GroupUse>& groups = view_->groups.at(device);
+  const std::vector<GroupUse>& groups = view_->group_uses.at(device);
   for (size_t i = groups.size(); i-- > 0;) {
     DRASIM_CHECK(!history_.empty());
     groups_[groups[i].set] = std::move(history_.back());

@@ -66,8 +66,8 @@ const Value* FirstError(absl::Span<const Value> values) {
 std::string WithAdvice(std::string error) {
   if (!absl::StartsWith(error, "no such key:")) return error;
   return absl::StrCat(error,
-                      ". Consider using CEL optional chaining (?), has() macro, or orValue() for "
-                      "optional fields");
+                      ". consider using CEL optional chaining (.? followed by orValue()) or "
+                      "guarding the check with has() for optional fields");
 }
 
 DeviceSelector::DeviceSelector(const Program* program, DeviceColumns* columns)

@@ -71,8 +71,7 @@ ClaimReadiness ReadinessOf(const kube::ResourceClaimV1& claim) {
       const kube::Condition* const failed = TrueCondition(*device, type);
       if (failed == nullptr) continue;
       return {BindingReadiness::kFailed,
-              absl::StrCat("claim=", claim.metadata().name(), ", reason=", failed->reason(),
-                           ", message=", GoQuoted(failed->message()))};
+              absl::StrCat("reason=", failed->reason(), ", message=", GoQuoted(failed->message()))};
     }
     for (const std::string& type : result.binding_conditions()) {
       if (TrueCondition(*device, type) == nullptr) return pending;

@@ -16,7 +16,7 @@ enum class BindingReadiness : uint8_t { kReady, kPending, kFailed };
 
 struct ClaimReadiness {
   BindingReadiness state = BindingReadiness::kReady;
-  std::string failure;  // kFailed: upstream's words
+  std::string failure;  // kFailed: 'reason=R, message="M"'
 };
 
 // Whether the claim's devices meet all of their conditions. Devices are looked at in order: a

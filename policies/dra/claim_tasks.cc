@@ -79,6 +79,10 @@ std::optional<ClaimCall> BindClaimTask::AddFinalizer() {
         absl::FailedPreconditionError(absl::StrCat("claim ", key, " got deleted in the meantime")));
   }
   if (!reservation_.allocation.has_value()) return WriteStatus();
+  if (IsAllocatedClaim(*claim_) && reservation_.may_be_written) {
+    reservation_.allocation.reset();
+    return WriteStatus();
+  }
   if (IsAllocatedClaim(*claim_)) {
     return Fail(absl::FailedPreconditionError(
         absl::StrCat("claim ", key, " got allocated elsewhere in the meantime")));
@@ -147,6 +151,10 @@ std::optional<ClaimCall> BindClaimTask::Next(const ClaimReply* reply) {
   if (reply != nullptr && reply->claim != nullptr) claim_ = reply->claim;
   switch (stage_) {
     case Stage::kBegin:
+      if (reservation_.is_stale) {
+        stage_ = Stage::kRefresh;
+        return CallOf(ClaimVerb::kGet, claim_);
+      }
       if (!reservation_.is_synthetic || !claim_->metadata().uid().empty()) return AddFinalizer();
       stage_ = Stage::kCreate;
       return CallOf(ClaimVerb::kCreate, claim_);

@@ -70,6 +70,10 @@ struct ClaimReservation {
   std::optional<proto::kube::AllocationResultV1> allocation;
   proto::kube::ConsumerReference consumer;
   std::string timestamp;  // of the allocation, where it has none; empty: it gets none
+  // Another pod of the group may have written the allocation; this pod only joins then.
+  bool may_be_written = false;
+  // The claim is not one that the API server returned: it is read first.
+  bool is_stale = false;
   // The claim is the scheduler's own, for extended resources: it is made first, and the pod learns
   // of it last.
   bool is_synthetic = false;

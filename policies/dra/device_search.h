@@ -18,7 +18,7 @@
 namespace drasim {
 
 enum class SearchOutcome : uint8_t {
-  kFits,
+  kFound,
   kDoesNotFit,
   kNodeRejected,  // an error that concerns this node alone
   kError,         // an error that ends the attempt
@@ -27,7 +27,7 @@ enum class SearchOutcome : uint8_t {
 struct SearchResult {
   SearchOutcome outcome = SearchOutcome::kDoesNotFit;
   std::string message;                                       // of the errors
-  std::vector<proto::kube::AllocationResultV1> allocations;  // kFits: one for each claim
+  std::vector<proto::kube::AllocationResultV1> allocations;  // kFound: one for each claim
   int64_t steps = 0;  // calls of upstream's recursive search, if they are counted
 };
 

@@ -1,12 +1,13 @@
 // Claims whose devices are chosen but not written yet: upstream's pending allocations. Their
-// devices count as allocated, and other pods that want such a claim wait.
+// devices count as allocated, and other pods that want such a claim wait. Pods of one group share
+// it.
 #ifndef DRASIM_POLICIES_DRA_IN_FLIGHT_CLAIMS_H_
 #define DRASIM_POLICIES_DRA_IN_FLIGHT_CLAIMS_H_
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
-#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
@@ -16,23 +17,46 @@ namespace drasim {
 
 class InFlightClaims {
  public:
-  // `claim` has its allocation, and finalizer.
-  void Add(ClaimRef claim) {
-    std::string uid = claim->metadata().uid();
-    claims_.insert_or_assign(std::move(uid), std::move(claim));
+  // `claim` has its allocation, and finalizer. `group` is that of the pod, or empty.
+  void Add(const ClaimRef& claim, absl::string_view pod_uid, absl::string_view group) {
+    flights_[claim->metadata().uid()] = {claim, std::string(group), {std::string(pod_uid)}};
   }
+  // One more pod of the group uses the claim. Requires FindShared.
+  void Join(absl::string_view uid, absl::string_view pod_uid) {
+    flights_.find(uid)->second.pods.insert(std::string(pod_uid));
+  }
+  // A pod gives the claim up; it is forgotten with its last pod.
+  void Leave(absl::string_view uid, absl::string_view pod_uid) {
+    const auto found = flights_.find(uid);
+    if (found == flights_.end()) return;
+    found->second.pods.erase(std::string(pod_uid));
+    if (found->second.pods.empty()) flights_.erase(found);
+  }
+  // The claim is written.
   void Remove(absl::string_view uid) {
-    const auto found = claims_.find(uid);
-    if (found != claims_.end()) claims_.erase(found);
+    const auto found = flights_.find(uid);
+    if (found != flights_.end()) flights_.erase(found);
   }
-  bool Has(absl::string_view uid) const { return claims_.find(uid) != claims_.end(); }
+
+  bool Has(absl::string_view uid) const { return flights_.find(uid) != flights_.end(); }
+  // The claim with its devices, if they were chosen for a pod of that group; else null.
+  ClaimRef FindShared(absl::string_view uid, absl::string_view group) const {
+    const auto found = flights_.find(uid);
+    if (found == flights_.end() || group.empty() || found->second.group != group) return nullptr;
+    return found->second.claim;
+  }
   // In the order of their UIDs.
   void ForEach(absl::FunctionRef<void(const ClaimRef&)> visit) const {
-    for (const auto& [uid, claim] : claims_) visit(claim);
+    for (const auto& [uid, flight] : flights_) visit(flight.claim);
   }
 
  private:
-  std::map<std::string, ClaimRef, std::less<>> claims_;  // by UID
+  struct Flight {
+    ClaimRef claim;
+    std::string group;
+    std::set<std::string> pods;  // by UID
+  };
+  std::map<std::string, Flight, std::less<>> flights_;  // by UID
 };
 
 }  // namespace drasim

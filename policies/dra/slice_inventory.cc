@@ -15,7 +15,7 @@ namespace kube = ::drasim::proto::kube;
 SearchOutcome OutcomeOf(AllocationOutcome outcome) {
   switch (outcome) {
     case AllocationOutcome::kAllocated:
-      return SearchOutcome::kFits;
+      return SearchOutcome::kFound;
     case AllocationOutcome::kDoesNotFit:
       return SearchOutcome::kDoesNotFit;
     case AllocationOutcome::kNodeError:

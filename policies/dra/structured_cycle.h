@@ -16,6 +16,7 @@
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "model/time.h"
+#include "policies/allocator/dra_features.h"
 #include "policies/dra/claim_port.h"
 #include "policies/dra/claim_tasks.h"
 #include "policies/dra/device_search.h"
@@ -32,10 +33,13 @@ struct ClaimStatus {
 };
 
 struct StructuredOptions {
+  // Changes codes and words alone.
+  StructuredRelease release = StructuredRelease::k1_37;
   // Gates.
   bool extended_resources = true;
   bool prioritized_list = true;
   bool binding_conditions = true;  // with DRAResourceClaimDeviceStatus
+  bool pod_groups = false;         // GenericWorkload
   // Arguments of the plugin.
   int64_t binding_timeout_ns = 600 * kSecondNs;
   int64_t filter_timeout_ns = 10 * kSecondNs;
@@ -52,6 +56,8 @@ struct StructuredCycle {
     ClaimRef claim;  // as cached at PreFilter, then as a call returned it
     // The devices that Reserve chose.
     std::optional<proto::kube::AllocationResultV1> allocation;
+    // Its devices were chosen for another pod of the group, and `claim` has them already.
+    bool is_shared = false;
   };
   // Filter's finds on one node.
   struct NodeFind {
@@ -66,6 +72,7 @@ struct StructuredCycle {
     std::unique_ptr<ClaimTask> task;
   };
 
+  std::string pod_group;  // set before PreFilter; empty: the pod is for itself
   std::shared_ptr<const proto::kube::Pod> pod;
   int64_t started_ns = 0;     // from 1970
   std::vector<Claim> claims;  // in the pod's order; the synthetic one last

@@ -146,13 +146,16 @@ ClaimStatus StructuredResources::PreFilter(std::shared_ptr<const kube::Pod> pod,
   cycle->started_ns = now_ns;
   std::vector<StructuredCycle::Claim> claims;
   const absl::Status found = ForEachPodClaim(*cycle->pod, *cache_, [&](const ClaimRef& claim) {
-    claims.push_back({claim, std::nullopt});
+    const ClaimRef shared = options_.pod_groups
+                                ? in_flight_->FindShared(claim->metadata().uid(), cycle->pod_group)
+                                : nullptr;
+    claims.push_back({shared != nullptr ? shared : claim, std::nullopt, shared != nullptr});
   });
   if (!found.ok()) return Unresolvable(std::string(found.message()));
   if (ClaimRef synthetic = FindSyntheticClaim(*cycle->pod, cycle); synthetic != nullptr) {
     cycle->has_synthetic = true;
     cycle->synthetic_uid = synthetic->metadata().uid();
-    claims.push_back({std::move(synthetic), std::nullopt});
+    claims.push_back({std::move(synthetic), std::nullopt, /*is_shared=*/false});
   }
   if (claims.empty()) return {StepCode::kSkip, ""};
   cycle->claims = std::move(claims);
@@ -243,11 +246,12 @@ ClaimStatus StructuredResources::Search(StructuredCycle* cycle, const kube::Node
   SearchResult result = cycle->search->Allocate(node, claims);
   if (options_.search_step_ns > 0 && options_.filter_timeout_ns > 0 &&
       result.steps > options_.filter_timeout_ns / options_.search_step_ns) {
-    return Error(
-        absl::StrCat("node ", node.metadata().name(), ": timed out trying to allocate devices"));
+    const std::string reason = "timed out trying to allocate devices";
+    if (options_.release < StructuredRelease::k1_36) return Unresolvable(reason);
+    return Error(absl::StrCat("node ", node.metadata().name(), ": ", reason));
   }
   switch (result.outcome) {
-    case SearchOutcome::kFits:
+    case SearchOutcome::kFound:
       find->allocations = std::move(result.allocations);
       return {};
     case SearchOutcome::kDoesNotFit:
@@ -299,6 +303,10 @@ int64_t StructuredResources::Score(const StructuredCycle& cycle, const std::stri
 }
 
 ClaimStatus StructuredResources::Reserve(StructuredCycle* cycle, const std::string& node) {
+  const std::string& pod_uid = cycle->pod->metadata().uid();
+  for (const StructuredCycle::Claim& entry : cycle->claims) {
+    if (entry.is_shared) in_flight_->Join(entry.claim->metadata().uid(), pod_uid);
+  }
   if (cycle->search == nullptr) return {};
   const auto find = cycle->finds.find(node);
   if (find == cycle->finds.end()) {
@@ -317,7 +325,7 @@ ClaimStatus StructuredResources::Reserve(StructuredCycle* cycle, const std::stri
     if (!HasClaimFinalizer(*reserved))
       reserved->mutable_metadata()->add_finalizers(kClaimFinalizer);
     *reserved->mutable_status()->mutable_allocation() = *entry.allocation;
-    in_flight_->Add(std::move(reserved));
+    in_flight_->Add(std::move(reserved), pod_uid, cycle->pod_group);
   }
   return {};
 }

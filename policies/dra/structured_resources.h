@@ -35,8 +35,8 @@ class StructuredResources {
   // kSuccess, or kUnresolvable while a claim of the pod is missing. O(claims).
   ClaimStatus PreEnqueue(const proto::kube::Pod& pod) const;
 
-  // Fills `*cycle`, which must be new. kSkip when the pod needs no devices. `now_ns` counts from
-  // 1970. O(all claims).
+  // Fills `*cycle`, which must be new but for the pod's group. kSkip when the pod needs no devices.
+  // `now_ns` counts from 1970. O(all claims).
   ClaimStatus PreFilter(std::shared_ptr<const proto::kube::Pod> pod, int64_t now_ns,
                         StructuredCycle* cycle) const;
   // kError ends the attempt for all nodes.

@@ -52,7 +52,9 @@ ClaimRef Deallocated(const kube::ResourceClaimV1& claim) {
 
 ClaimProgress StructuredWrites::PostFilter(StructuredCycle* cycle) {
   cycle->phase = StructuredCycle::Phase::kPostFilter;
-  cycle->outcome.clear();
+  cycle->outcome = options_.release >= StructuredRelease::k1_37 ? ""
+                   : cycle->claims.empty()                      ? "no new claims to deallocate"
+                                                                : "still not schedulable";
   for (const size_t index : cycle->unavailable) {
     // Deleted below.
     if (cycle->IsSynthetic(index)) break;
@@ -77,7 +79,11 @@ ClaimReservation StructuredWrites::ReservationOf(const StructuredCycle& cycle, s
                                                  int64_t now_ns) const {
   const kube::ObjectMeta& pod = cycle.pod->metadata();
   ClaimReservation reservation;
-  reservation.allocation = cycle.claims[index].allocation;
+  const StructuredCycle::Claim& entry = cycle.claims[index];
+  reservation.allocation = entry.allocation;
+  if (entry.is_shared) reservation.allocation = entry.claim->status().allocation();
+  reservation.may_be_written = options_.pod_groups && !cycle.pod_group.empty();
+  reservation.is_stale = entry.is_shared;
   reservation.consumer.set_resource("pods");
   reservation.consumer.set_name(pod.name());
   reservation.consumer.set_uid(pod.uid());
@@ -132,31 +138,42 @@ void StructuredWrites::EndBindTask(StructuredCycle* cycle, size_t index, const C
     entry.claim = task.claim();
     cache_->Assume(task.claim());
   }
-  if (entry.allocation.has_value()) in_flight_->Remove(in_flight);
+  if (!entry.allocation.has_value() && !entry.is_shared) return;
+  if (task.status().ok()) {
+    in_flight_->Remove(in_flight);
+  } else {
+    in_flight_->Leave(in_flight, cycle->pod->metadata().uid());
+  }
 }
 
 ClaimProgress StructuredWrites::Poll(StructuredCycle* cycle, int64_t now_ns) {
   cycle->phase = StructuredCycle::Phase::kWait;
+  const bool is_old = options_.release < StructuredRelease::k1_37;
   if (now_ns >= cycle->deadline_ns) {
-    return Ended(StepCode::kError, "device binding timeout: context deadline exceeded");
+    return Ended(StepCode::kError, is_old ? "device binding timeout"
+                                          : "device binding timeout: context deadline exceeded");
   }
   bool all_ready = true;
   for (StructuredCycle::Claim& entry : cycle->claims) {
-    const kube::ObjectMeta& metadata = entry.claim->metadata();
-    const ClaimRef claim = cache_->FindClaim(metadata.namespace_(), metadata.name());
+    const kube::ObjectMeta& known = entry.claim->metadata();
+    const ClaimRef claim = cache_->FindClaim(known.namespace_(), known.name());
     if (claim == nullptr) {
       return Ended(StepCode::kError,
                    absl::StrCat("could not find ResourceClaim \"", ClaimKey(*entry.claim), "\""));
     }
     entry.claim = claim;
     const ClaimReadiness readiness = ReadinessOf(*claim);
+    const std::string& name = claim->metadata().name();
     if (readiness.state == BindingReadiness::kFailed) {
-      return Ended(StepCode::kError, absl::StrCat("device binding failed: ", readiness.failure));
+      return Ended(
+          StepCode::kError,
+          is_old ? absl::StrCat("claim ", name, " binding failed: ", readiness.failure)
+                 : absl::StrCat("device binding failed: claim=", name, ", ", readiness.failure));
     }
     if (readiness.state == BindingReadiness::kReady) continue;
     if (BindingTimedOut(*claim, options_.binding_timeout_ns, now_ns)) {
-      return Ended(StepCode::kError,
-                   absl::StrCat("device binding timeout: claim=", metadata.name()));
+      return Ended(StepCode::kError, is_old ? absl::StrCat("claim ", name, " binding timeout")
+                                            : absl::StrCat("device binding timeout: claim=", name));
     }
     all_ready = false;
     break;
@@ -173,16 +190,18 @@ ClaimProgress StructuredWrites::Poll(StructuredCycle* cycle, int64_t now_ns) {
 ClaimProgress StructuredWrites::Unreserve(StructuredCycle* cycle) {
   cycle->phase = StructuredCycle::Phase::kUnreserve;
   cycle->tasks.clear();
+  const std::string& uid = cycle->pod->metadata().uid();
   for (size_t i = 0; i < cycle->claims.size(); ++i) {
     const ClaimRef& claim = cycle->claims[i].claim;
     if (cycle->IsSynthetic(i)) {
-      in_flight_->Remove(cycle->synthetic_uid);
+      in_flight_->Leave(cycle->synthetic_uid, uid);
       if (!IsMade(*claim)) continue;
       cycle->tasks.push_back({i, std::make_unique<DeleteClaimTask>(claim)});
       continue;
     }
-    if (cycle->claims[i].allocation.has_value()) in_flight_->Remove(claim->metadata().uid());
-    const std::string& uid = cycle->pod->metadata().uid();
+    if (cycle->claims[i].allocation.has_value() || cycle->claims[i].is_shared) {
+      in_flight_->Leave(claim->metadata().uid(), uid);
+    }
     if (!IsAllocatedClaim(*claim) || !IsReservedFor(*claim, uid)) continue;
     ClaimCall call = StatusCall(ClaimVerb::kRemoveReservation, claim);
     call.consumer_uid = uid;

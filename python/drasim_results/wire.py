@@ -53,14 +53,24 @@ _NUMBERS = {
     "bool": bool,
 }
 _FIXED_WIDTHS = {"fixed32": 4, "fixed64": 8}
-_VARINT, _FIXED_64, _BYTES, _FIXED_32 = 0, 1, 2, 5
+_VARINT, _FIXED_64, _BYTES, _GROUP_BEGIN, _GROUP_END, _FIXED_32 = range(6)
+_MOST_GROUPS = 100  # within each other
+_MOST_TAG_BYTES = 5
+
+
+def _wire_type(type_):
+    """How one value of the type is written; repeated numbers may also be packed, as bytes."""
+    if type_ == "bytes" or isinstance(type_, Schema):
+        return _BYTES
+    return {"fixed32": _FIXED_32, "fixed64": _FIXED_64}.get(type_, _VARINT)
 
 
 def _fields(data):
-    """Field number, wire type and value (a number or bytes) of each field."""
+    """Field number, wire type and value (a number or bytes) of each field, but for groups."""
     position, size = 0, len(data)
+    groups = []  # numbers of those that are open
 
-    def number():
+    def number(most_bytes=10):
         nonlocal position
         value = shift = 0
         while position < size:
@@ -70,20 +80,31 @@ def _fields(data):
             if byte < 0x80:
                 return value & _MASK_64
             shift += 7
-            if shift > 63:
+            if shift >= 7 * most_bytes:
                 raise WireError("a number is too long")
         raise WireError("a number is cut off")
 
     while position < size:
-        tag = number()
+        tag = number(_MOST_TAG_BYTES) & _MASK_32
         wire = tag & 7
         if tag >> 3 == 0:
             raise WireError("a field without a number")
+        if wire == _GROUP_BEGIN:
+            groups.append(tag >> 3)
+            if len(groups) > _MOST_GROUPS:
+                raise WireError("groups within too many others")
+            continue
+        if wire == _GROUP_END:
+            if not groups or groups.pop() != tag >> 3:
+                raise WireError("the end of another group")
+            continue
         if wire == _VARINT:
-            yield tag >> 3, wire, number()
+            value = number()
+            if not groups:
+                yield tag >> 3, wire, value
             continue
         if wire == _BYTES:
-            length = number()
+            length = number(_MOST_TAG_BYTES)
         elif wire == _FIXED_64:
             length = 8
         elif wire == _FIXED_32:
@@ -94,7 +115,10 @@ def _fields(data):
             raise WireError("a field is cut off")
         value = data[position : position + length]
         position += length
-        yield tag >> 3, wire, value if wire == _BYTES else int.from_bytes(value, "little")
+        if not groups:
+            yield tag >> 3, wire, value if wire == _BYTES else int.from_bytes(value, "little")
+    if groups:
+        raise WireError("a group is cut off")
 
 
 class Schema:
@@ -121,11 +145,12 @@ class Schema:
             if field not in self._by_number:
                 continue
             name, type_, repeated = self._by_number[field]
+            # A field of another type is an unknown one.
+            if wire != _wire_type(type_) and not (repeated and wire == _BYTES):
+                continue
             if name in self._raw:
                 result[name] += _packed(value, wire, type_)
             elif isinstance(type_, Schema) or type_ == "bytes":
-                if wire != _BYTES:
-                    raise WireError(f"{name} is of another type")
                 decoded = value if type_ == "bytes" else type_.decode(value)
                 if repeated:
                     result[name].append(decoded)
@@ -134,8 +159,6 @@ class Schema:
             elif repeated:
                 result[name].extend(_numbers(value, wire, type_))
             else:
-                if wire == _BYTES:
-                    raise WireError(f"{name} is of another type")
                 result[name] = _convert(value, type_)
         return result
 

@@ -20,6 +20,7 @@
 #include "sim/record/atomic_file.h"
 #include "sim/record/data_table.h"
 #include "sim/record/folder_lock.h"
+#include "sim/run/input_files.h"
 #include "sim/run/run_outputs.h"
 
 namespace drasim {
@@ -41,6 +42,7 @@ absl::Status BenchPerfCommand(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(const perf::PerfSuite suite, perf::ReadPerfSuite(selection));
   perf::PerfRunOptions options;
   options.quiet = flags.Has("quiet");
+  ASSIGN_OR_RETURN(options.program, FileSha256("/proc/self/exe"));
   ASSIGN_OR_RETURN(options.jobs, ParseJobs(flags.GetOr("jobs", "")));
   ASSIGN_OR_RETURN(options.timeout_seconds, BenchTimeoutOf(flags, options.timeout_seconds));
   ASSIGN_OR_RETURN(const std::unique_ptr<FolderLock> lock,

@@ -11,8 +11,8 @@
 #include "absl/strings/string_view.h"
 #include "model/device_columns.h"
 #include "model/kube/device_facts_of.h"
-#include "model/kube/reader.h"
 #include "model/kube/reader_json.h"
+#include "model/kube/slice_reader.h"
 #include "model/proto/resource.pb.h"
 #include "model/status_macros.h"
 #include "policies/cel/compile.h"
@@ -55,12 +55,13 @@ std::string EvaluationLine(const proto::kube::ResourceSlice& slice,
 
 absl::Status EvaluateSlices(const cel::Program& program, absl::string_view path) {
   ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
-  ASSIGN_OR_RETURN(const KubeManifest manifest, ReadKubeObjects(text, path));
+  ASSIGN_OR_RETURN(const PublishedSlices published, ReadResourceSlices(text, path));
+  for (const std::string& warning : published.warnings) {
+    std::fprintf(stderr, "drasim: warning: %s\n", warning.c_str());
+  }
   DeviceColumns columns;
   cel::DeviceSelector selector(&program, &columns);
-  for (const KubeObject& read : manifest.objects) {
-    if (!read.object.has_resource_slice()) continue;
-    const proto::kube::ResourceSlice& slice = read.object.resource_slice();
+  for (const proto::kube::ResourceSlice& slice : published.slices) {
     for (const proto::kube::Device& device : slice.spec().devices()) {
       ASSIGN_OR_RETURN(const DeviceFacts facts, DeviceFactsOf(slice.spec().driver(), device));
       const cel::Evaluation evaluation = selector.Explain(columns.Add(facts));

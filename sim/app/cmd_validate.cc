@@ -12,6 +12,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "model/kube/reader.h"
+#include "model/kube/slice_reader.h"
+#include "model/proto/resource.pb.h"
 #include "model/status_macros.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
@@ -39,10 +42,16 @@ bool LooksLikeMapping(absl::string_view text) {
   return false;
 }
 
-// A configuration of a Kubernetes component, in YAML or JSON; a scenario has no apiVersion.
-bool LooksLikeKubeConfig(absl::string_view text) {
+// Objects of Kubernetes, in YAML or JSON; a scenario has no apiVersion.
+bool LooksLikeKubeObjects(absl::string_view text) {
   return absl::StartsWith(text, "apiVersion:") || absl::StrContains(text, "\napiVersion:") ||
          absl::StrContains(text, "\"apiVersion\"");
+}
+
+// kube-scheduler's configuration, which stands alone in its file.
+bool LooksLikeKubeConfig(absl::string_view text) {
+  return LooksLikeKubeObjects(text) && (absl::StrContains(text, "KubeSchedulerConfiguration") ||
+                                        absl::StrContains(text, "kubescheduler.config.k8s.io"));
 }
 
 // The files that are valid, as they are found.
@@ -65,6 +74,25 @@ class ValidFiles {
   DataTable table_{std::vector<std::string>{"file", "kind"}};
 };
 
+// A manifest. What is odd in it, and what makes a pool of devices unusable, are warnings.
+absl::Status ValidateObjects(absl::string_view text, const std::string& name, ValidFiles* valid) {
+  ASSIGN_OR_RETURN(const KubeManifest manifest, ReadKubeObjects(text, name));
+  std::vector<proto::kube::ResourceSlice> slices;
+  for (const KubeObject& read : manifest.objects) {
+    if (read.object.has_resource_slice()) slices.push_back(read.object.resource_slice());
+  }
+  std::vector<std::string> warnings = manifest.warnings;
+  for (const std::string& problem : PoolProblems(slices)) {
+    warnings.push_back(absl::StrCat(name, ": ", problem));
+  }
+  for (const std::string& warning : warnings) {
+    std::fprintf(stderr, "drasim: warning: %s\n", warning.c_str());
+  }
+  const size_t count = manifest.objects.size();
+  valid->Add(name, absl::StrCat("manifest of ", count, count == 1 ? " object" : " objects"));
+  return absl::OkStatus();
+}
+
 absl::Status ValidateOne(const std::string& path, ValidFiles* valid) {
   ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
   ASSIGN_OR_RETURN(std::string text, ReadAll(*source, kMaxScenarioBytes));
@@ -80,6 +108,7 @@ absl::Status ValidateOne(const std::string& path, ValidFiles* valid) {
     valid->Add(name, "configuration of kube-scheduler");
     return absl::OkStatus();
   }
+  if (LooksLikeKubeObjects(text)) return ValidateObjects(text, name, valid);
   GivenScenario given;
   given.file = name;
   given.text = text;

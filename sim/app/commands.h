@@ -41,6 +41,7 @@ absl::Status BenchBisectCommand(const ParsedFlags& flags);
 absl::Status BenchReportCommand(const ParsedFlags& flags);
 absl::Status CasesKubeCommand(const ParsedFlags& flags);
 absl::Status CasesCelCommand(const ParsedFlags& flags);
+absl::Status CasesSdraCommand(const ParsedFlags& flags);
 absl::Status CelCommand(const ParsedFlags& flags);
 absl::Status ValidateCommand(const ParsedFlags& flags);
 absl::Status TraceStatsCommand(const ParsedFlags& flags);

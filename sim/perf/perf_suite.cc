@@ -22,11 +22,13 @@
 #include "sim/bench/bench_run.h"
 #include "sim/bench/bench_table.h"
 #include "sim/bench/child_runs.h"
+#include "sim/perf/finished_reports.h"
 #include "sim/perf/perf_action.h"
 #include "sim/perf/perf_refusals.h"
 #include "sim/perf/perf_run.h"
 #include "sim/perf/perf_templates.h"
 #include "sim/record/atomic_file.h"
+#include "sim/run/input_files.h"
 #include "sim/run/progress.h"
 #include "sim/scenario/given_scenario.h"
 #include "sim/scenario/scheduler_spec.h"
@@ -38,6 +40,7 @@ namespace fs = std::filesystem;
 
 constexpr char kConfigName[] = "performance-config.yaml";
 constexpr char kPerfFile[] = "perf.csv";
+constexpr char kPartialFile[] = "perf.partial";
 constexpr char kSeparator = '\x1f';
 
 // The specification of such a suite's scenario, with the settings applied.
@@ -152,7 +155,7 @@ absl::Status Prepare(const PerfEntry& entry, PerfTemplates* templates,
   return CheckWorkload(*actions, GatesOf(*entry.of, *entry.workload), entry.folder, templates);
 }
 
-// A report on its way from a child process: fields between separators.
+// A report on its way from a child process or a file: fields between separators.
 std::string Packed(const PerfReport& report) {
   const std::vector<std::string> fields = {absl::StrCat(static_cast<int>(report.verdict)),
                                            report.why,
@@ -160,7 +163,9 @@ std::string Packed(const PerfReport& report) {
                                            report.line,
                                            absl::StrCat(report.measured_pods),
                                            DoubleText(report.measured_seconds),
-                                           DoubleText(report.measured_cpu_seconds)};
+                                           DoubleText(report.measured_cpu_seconds),
+                                           DoubleText(report.cpu_seconds),
+                                           absl::StrCat(report.peak_rss_kib)};
   return absl::StrJoin(fields, std::string(1, kSeparator));
 }
 
@@ -168,16 +173,45 @@ PerfReport Unpacked(const PerfEntry& entry, const std::string& text) {
   PerfReport report = ReportOf(entry, absl::OkStatus());
   const std::vector<std::string> fields = absl::StrSplit(text, kSeparator);
   int verdict = 0;
-  const bool whole = fields.size() == 7 && absl::SimpleAtoi(fields[0], &verdict) &&
+  const bool whole = fields.size() == 9 && absl::SimpleAtoi(fields[0], &verdict) &&
                      absl::SimpleAtoi(fields[4], &report.measured_pods) &&
                      absl::SimpleAtod(fields[5], &report.measured_seconds) &&
-                     absl::SimpleAtod(fields[6], &report.measured_cpu_seconds);
+                     absl::SimpleAtod(fields[6], &report.measured_cpu_seconds) &&
+                     absl::SimpleAtod(fields[7], &report.cpu_seconds) &&
+                     absl::SimpleAtoi(fields[8], &report.peak_rss_kib);
   if (!whole) return ReportOf(entry, absl::InternalError("the answer of the process is damaged"));
   report.verdict = static_cast<PerfVerdict>(verdict);
   report.why = fields[1];
   report.fingerprint = fields[2];
   report.line = fields[3];
   return report;
+}
+
+// Files below a folder, by path, with their bytes. Those of the results are no input.
+absl::StatusOr<uint64_t> HashFolder(const std::string& folder, const std::string& results,
+                                    uint64_t hash) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    if (fs::equivalent(at->path(), results, error)) at.disable_recursion_pending();
+    if (at->is_regular_file(error)) paths.push_back(at->path().generic_string());
+  }
+  std::sort(paths.begin(), paths.end());
+  for (const std::string& path : paths) {
+    ASSIGN_OR_RETURN(const std::string sha256, FileSha256(path));
+    hash = Fnv1a(sha256, Fnv1a(path, hash));
+  }
+  return hash;
+}
+
+// All that an answer depends on, but for the workload.
+absl::StatusOr<uint64_t> HashInputs(const PerfSuite& suite, const std::string& program,
+                                    const std::string& results) {
+  uint64_t hash = Fnv1a(ToYaml(*suite.spec.written), Fnv1a(program));
+  ASSIGN_OR_RETURN(hash, HashFolder(suite.root, results, hash));
+  if (suite.overlay.empty()) return hash;
+  return HashFolder(suite.overlay, results, hash);
 }
 
 // A filter for exactly the entries, where some were left out.
@@ -273,22 +307,38 @@ absl::StatusOr<std::vector<PerfReport>> RunPerfSuite(const PerfSuite& suite,
                                                      const PerfRunOptions& options,
                                                      const std::string& dir) {
   std::vector<PerfReport> reports(suite.entries.size());
-  RunsProgress progress("bench", suite.entries.size(), options.quiet);
+  ASSIGN_OR_RETURN(const uint64_t inputs, HashInputs(suite, options.program, dir));
+  const auto key_of = [&](size_t i) { return HexHash(Fnv1a(suite.entries[i].id.Name(), inputs)); };
+  FinishedReports finished(absl::StrCat(dir, "/", kPartialFile));
+  std::vector<size_t> pending;
+  for (size_t i = 0; i < reports.size(); ++i) {
+    const std::string* const earlier = finished.Find(key_of(i));
+    if (earlier != nullptr) {
+      reports[i] = Unpacked(suite.entries[i], *earlier);
+    } else {
+      pending.push_back(i);
+    }
+  }
+  RunsProgress progress("bench", pending.size(), options.quiet);
   const absl::Status ran = bench::RunInChildren(
-      suite.entries.size(), {options.jobs, options.timeout_seconds},
-      [&](size_t i) -> absl::StatusOr<std::string> {
-        return Packed(RunPerfEntry(suite, suite.entries[i]));
+      pending.size(), {options.jobs, options.timeout_seconds},
+      [&](size_t k) -> absl::StatusOr<std::string> {
+        return Packed(RunPerfEntry(suite, suite.entries[pending[k]]));
       },
-      [&](size_t i, const bench::ChildResult& result) {
-        progress.Update(i, 1);
+      [&](size_t k, const bench::ChildResult& result) {
+        progress.Update(k, 1);
+        const size_t i = pending[k];
         reports[i] = result.answer.ok() ? Unpacked(suite.entries[i], *result.answer)
                                         : ReportOf(suite.entries[i], result.answer.status());
         if (!result.answer.ok()) reports[i].verdict = PerfVerdict::kFailed;
         reports[i].cpu_seconds = result.cpu_seconds;
         reports[i].peak_rss_kib = result.peak_rss_kib;
+        // One that crashed may have lacked memory or time.
+        if (result.answer.ok()) finished.Keep(key_of(i), Packed(reports[i]));
       });
   progress.Clear();
   RETURN_IF_ERROR(ran);
+  RETURN_IF_ERROR(finished.status());
   bench::BenchFolder folder;
   folder.suite = kPerfSuiteName;
   folder.version = kPerfSuiteVersion;

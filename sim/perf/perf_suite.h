@@ -76,10 +76,14 @@ struct PerfRunOptions {
   size_t jobs = 1;
   double timeout_seconds = 600;  // for each workload
   bool quiet = false;
+  // Identifies the program: workloads that another program ran are run again.
+  std::string program;
 };
 
 // Runs all, each in a process of its own, and leaves in `dir` the files of a suite's results
-// (sim/bench/bench_run.h) and perf.csv. Reports are in the order of the entries. Errors of files.
+// (sim/bench/bench_run.h) and perf.csv. Each report is kept at once in perf.partial; a later call
+// with the same folder takes it from there, unless a file below the root or the overlay, a setting
+// or the program has changed. Reports are in the order of the entries. Errors of files.
 absl::StatusOr<std::vector<PerfReport>> RunPerfSuite(const PerfSuite& suite,
                                                      const PerfRunOptions& options,
                                                      const std::string& dir);

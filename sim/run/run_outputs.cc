@@ -37,11 +37,24 @@ constexpr const char* kOwnFiles[] = {
     "ledger",         "ledger.partial", "summary.json", "run.json", "scenario.yaml",
     "timeseries.csv", "pods.csv",       "by_load.csv",  "jobs.csv", "device_events.csv"};
 // Files of compare, sweep and bench, which a run does not remove, and temporary files.
-constexpr const char* kRelatedFiles[] = {
-    "compare.json", "compare.csv",       "compare_seeds.csv",  "compare.yaml",
-    "sweep.csv",    "sweep.partial.csv", "cells.csv",          "costs.csv",
-    "missing.csv",  "bench.yaml",        "bench.partial.csv",  "shard.yaml",
-    "plan.csv",     kBegunScenarioFile,  FolderLock::kFileName};
+constexpr const char* kRelatedFiles[] = {"compare.json",
+                                         "compare.csv",
+                                         "compare_seeds.csv",
+                                         "compare.yaml",
+                                         "sweep.csv",
+                                         "sweep.partial.csv",
+                                         "cells.csv",
+                                         "costs.csv",
+                                         "missing.csv",
+                                         "bench.yaml",
+                                         "bench.partial.csv",
+                                         "shard.yaml",
+                                         "instructions.partial.csv",
+                                         "perf.csv",
+                                         "perf.partial",
+                                         "plan.csv",
+                                         kBegunScenarioFile,
+                                         FolderLock::kFileName};
 
 bool IsOwn(const std::string& name) {
   for (const char* own : kOwnFiles) {

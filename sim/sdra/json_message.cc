@@ -251,6 +251,15 @@ void WriteMap(const Message& message, const FieldDescriptor& field, QuantityForm
   json->EndObject();
 }
 
+// Whether Kubernetes writes the field even if it is empty: those of conditions, but for the times
+// that only nodes and pods have.
+bool IsAlwaysWritten(const FieldDescriptor& field) {
+  using proto::kube::Condition;
+  return field.containing_type() == Condition::descriptor() &&
+         field.number() != Condition::kLastHeartbeatTimeFieldNumber &&
+         field.number() != Condition::kLastProbeTimeFieldNumber;
+}
+
 }  // namespace
 
 const YamlNode* JsonMember(const YamlNode& object, absl::string_view name) {
@@ -273,7 +282,8 @@ void WriteJson(const Message& message, QuantityForm quantities, JsonWriter* json
     const FieldDescriptor& field = *type.field(i);
     if (field.options().GetExtension(proto::kube::derived)) continue;
     const int size = field.is_repeated() ? reflection.FieldSize(message, &field) : 0;
-    if (field.is_repeated() ? size == 0 : !reflection.HasField(message, &field)) continue;
+    const bool is_empty = field.is_repeated() ? size == 0 : !reflection.HasField(message, &field);
+    if (is_empty && !IsAlwaysWritten(field)) continue;
     json->Key(field.json_name());
     if (field.is_map()) {
       WriteMap(message, field, quantities, json);

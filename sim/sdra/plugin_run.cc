@@ -92,6 +92,7 @@ kube::SdraClaimState StateOfClaim(const kube::ResourceClaimV1& claim, bool with_
   if (claim.status().has_allocation()) {
     *state.mutable_allocation() = claim.status().allocation();
     state.mutable_allocation()->clear_allocation_timestamp();
+    state.mutable_allocation()->mutable_devices();  // written even if it is empty
   }
   for (const kube::ConsumerReference& consumer : claim.status().reserved_for()) {
     state.add_reserved_for(absl::StrCat(consumer.resource(), "/", consumer.name()));
@@ -169,6 +170,10 @@ absl::Status PluginRun::Step(const kube::SdraStep& step, Answer* answer) {
   }
   if (step.has_release()) {
     answer->set_step(absl::StrCat("release ", step.release()));
+    if (store_.FindPod(step.release()) == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("release: found '", step.release(), "', expected a pod"));
+    }
     store_.Release(step.release());
     return absl::OkStatus();
   }
@@ -363,11 +368,11 @@ void PluginRun::ApplyConditionsUntil(int64_t time_ns) {
 void PluginRun::SetConditions(const kube::SdraConditions& conditions) {
   const std::vector<kube::Condition> all(conditions.conditions().begin(),
                                          conditions.conditions().end());
-  // Pods of a case share one namespace.
-  for (const kube::ResourceClaimV1& claim : given_.claims()) {
-    if (claim.metadata().name() != conditions.claim()) continue;
-    store_.SetConditions(claim.metadata().namespace_(), conditions.claim(), conditions.device(),
-                         all);
+  const ClaimTable claims = store_.claims();
+  for (const auto& [key, claim] : claims) {
+    const kube::ObjectMeta& metadata = claim->metadata();
+    if (metadata.name() != conditions.claim()) continue;
+    store_.SetConditions(metadata.namespace_(), metadata.name(), conditions.device(), all);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "model/check.h"
 #include "policies/dra/claim_rules.h"
 
 namespace drasim {
@@ -166,7 +167,7 @@ ClaimReply PluginStore::Do(const ClaimCall& call) {
 
 void PluginStore::Release(const std::string& pod) {
   const std::shared_ptr<const kube::Pod> released = FindPod(pod);
-  if (released == nullptr) return;
+  DRASIM_CHECK(released != nullptr);
   const ClaimTable before = claims_;
   for (const auto& [key, claim] : before) {
     kube::ResourceClaimV1 freed = *claim;

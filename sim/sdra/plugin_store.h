@@ -43,7 +43,7 @@ class PluginStore : public ClaimCache {
   // An update of a version that is not the latest is refused (Aborted).
   ClaimReply Do(const ClaimCall& call);
   // The claim controller when the pod is done: the pod leaves all claims, and a claim without
-  // consumers loses its allocation and its finalizers.
+  // consumers loses its allocation and its finalizers. Requires FindPod.
   void Release(const std::string& pod);
   // A driver: the devices of the claim's allocation, or the named one, have these conditions.
   void SetConditions(const std::string& ns, const std::string& claim, const std::string& device,

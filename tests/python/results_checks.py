@@ -219,6 +219,33 @@ class LedgerTest(FolderTest):
             self.assertRaises(Overflow, columns.running_sums, 1, most)
 
 
+class WireTest(unittest.TestCase):
+    """As protobuf's parser reads what no writer writes."""
+
+    schema = wire.Schema(n=(1, "uint32"), text=(2, "bytes"), many=(3, ["uint32"]), f=(4, "fixed32"))
+
+    def decode(self, *data):
+        return self.schema.decode(bytes(data))
+
+    def test_fields_of_another_type_are_unknown(self):
+        self.assertEqual(self.decode(0x08, 7, 0x0A, 1, 9)["n"], 7)  # bytes
+        self.assertEqual(self.decode(0x08, 7, 0x0D, 1, 0, 0, 0)["n"], 7)  # four bytes
+        self.assertEqual(self.decode(0x12, 1, 65, 0x10, 5)["text"], b"A")
+        self.assertEqual(self.decode(0x25, 1, 0, 0, 0, 0x20, 9)["f"], 1)
+        self.assertEqual(self.decode(0x18, 4, 0x1A, 2, 5, 6, 0x1D, 1, 0, 0, 0)["many"], [4, 5, 6])
+
+    def test_groups_are_passed_over(self):
+        self.assertEqual(self.decode(0x08, 7, 0x2B, 0x08, 8, 0x33, 0x34, 0x2C)["n"], 7)
+        for data in ((0x2B,), (0x2C,), (0x2B, 0x34), (0x2B,) * 101 + (0x2C,) * 101):
+            self.assertRaises(wire.WireError, self.decode, *data)
+
+    def test_long_tags(self):
+        self.assertEqual(self.decode(0x88, 0x80, 0x80, 0x80, 0x00, 7)["n"], 7)
+        self.assertEqual(self.decode(0x88, 0x80, 0x80, 0x80, 0x10, 7)["n"], 7)  # modulo 2^32
+        for data in ((0x88,) + (0x80,) * 4 + (0, 7), (0x12,) + (0x81,) + (0x80,) * 4 + (0, 65)):
+            self.assertRaises(wire.WireError, self.decode, *data)
+
+
 def wire_frame(kind, payload):
     checksum = zlib.crc32(payload, zlib.crc32(bytes((kind,))))
     head = len(payload).to_bytes(4, "little") + checksum.to_bytes(4, "little")

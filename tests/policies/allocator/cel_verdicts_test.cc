@@ -58,8 +58,8 @@ TEST(CelVerdicts, TellsWhyAnEvaluationFails) {
   const int selector = verdicts.Selector("device.attributes['d'].m == 1");
   EXPECT_EQ(verdicts.Evaluate(selector, row), SelectorVerdict::kError);
   EXPECT_EQ(verdicts.ErrorText(selector, row),
-            "no such key: m. Consider using CEL optional chaining (?), has() macro, or orValue() "
-            "for optional fields");
+            "no such key: m. consider using CEL optional chaining (.? followed by orValue()) or "
+            "guarding the check with has() for optional fields");
 }
 
 TEST(CelVerdicts, DerivesAttributes) {

@@ -109,8 +109,8 @@ TEST(CelSelector, FailsOnDevicesWithAnUnsupportedValue) {
 TEST(CelSelector, AdvisesOnMissingKeysOnly) {
   EXPECT_EQ(WithAdvice("division by zero"), "division by zero");
   EXPECT_EQ(WithAdvice("no such key: a"),
-            "no such key: a. Consider using CEL optional chaining (?), has() macro, or orValue() "
-            "for optional fields");
+            "no such key: a. consider using CEL optional chaining (.? followed by orValue()) or "
+            "guarding the check with has() for optional fields");
 }
 
 }  // namespace

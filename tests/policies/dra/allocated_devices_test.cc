@@ -81,7 +81,7 @@ TEST(AllocatedDevicesTest, SharesAndTheirCapacityAreCounted) {
 TEST(AllocatedDevicesTest, ClaimsInFlightCount) {
   AllocatedDevices devices;
   InFlightClaims in_flight;
-  in_flight.Add(Holding("c", PlainResult("x")));
+  in_flight.Add(Holding("c", PlainResult("x")), "uid-pod", "");
   EXPECT_EQ(UseText(devices, in_flight), "x |");
   EXPECT_EQ(UseText(devices), "|");
 }

@@ -45,9 +45,10 @@ TEST(BindingConditionsTest, WaitForTheDeviceAndForEachCondition) {
 TEST(BindingConditionsTest, FailureComesBeforeSuccess) {
   const ClaimReadiness readiness = ReadinessOf(*WiredClaim(ConditionsOfWired(
       R"(conditions { type: "attached" status: "True" } conditions { type: "ready" status: "True" }
-         conditions { type: "failed" status: "True" reason: "Broken" message: "link \"0\" down" })")));
+         conditions { type: "failed" status: "True" reason: "Broken"
+                      message: "link \"0\" down" })")));
   EXPECT_EQ(readiness.state, BindingReadiness::kFailed);
-  EXPECT_EQ(readiness.failure, R"(claim=c, reason=Broken, message="link \"0\" down")");
+  EXPECT_EQ(readiness.failure, R"(reason=Broken, message="link \"0\" down")");
 }
 
 TEST(BindingConditionsTest, TimeOutOnlyAfterTheWholeTime) {

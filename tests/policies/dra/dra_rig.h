@@ -93,7 +93,7 @@ class TestSearch : public DeviceSearch {
   explicit TestSearch(const std::map<std::string, SearchResult>* results) : results_(results) {}
   SearchResult Allocate(const proto::kube::Node& node, absl::Span<const ClaimRef> claims) override {
     SearchResult result = results_->at(node.metadata().name());
-    if (result.outcome == SearchOutcome::kFits) result.allocations.resize(claims.size());
+    if (result.outcome == SearchOutcome::kFound) result.allocations.resize(claims.size());
     return result;
   }
 

@@ -111,7 +111,7 @@ TEST_F(StructuredResourcesTest, PreFilterNamesMissingClasses) {
 
 TEST_F(StructuredResourcesTest, ClaimInFlightKeepsOthersWaiting) {
   cache_.Add(ClaimOf("c", kGpuRequest));
-  SetResult("n", SearchOutcome::kFits);
+  SetResult("n", SearchOutcome::kFound);
   ASSERT_TRUE(PreFilter(PodOf("first", {"c"})).ok());
   ASSERT_TRUE(FilterNode("n").ok());
   *cycle_.finds["n"].allocations[0].mutable_devices()->add_results() =
@@ -129,6 +129,35 @@ TEST_F(StructuredResourcesTest, ClaimInFlightKeepsOthersWaiting) {
   EXPECT_EQ(use_.dedicated[0].Text(), "d/p/x");
 }
 
+TEST_F(StructuredResourcesTest, PodsOfOneGroupShareAClaimInFlight) {
+  StructuredOptions options;
+  options.pod_groups = true;
+  cache_.Add(ClaimOf("c", kGpuRequest));
+  SetResult("n", SearchOutcome::kFound);
+  cycle_.pod_group = "group";
+  ASSERT_TRUE(Plugin(options).PreFilter(PodOf("first", {"c"}), 0, &cycle_).ok());
+  ASSERT_TRUE(FilterNode("n", options).ok());
+  ASSERT_TRUE(Plugin(options).Reserve(&cycle_, "n").ok());
+  StructuredCycle stranger;
+  stranger.pod_group = "other";
+  EXPECT_FALSE(Plugin(options).PreFilter(PodOf("stranger", {"c"}), 0, &stranger).ok());
+  StructuredCycle second;
+  second.pod_group = "group";
+  ASSERT_TRUE(Plugin(options).PreFilter(PodOf("second", {"c"}), 0, &second).ok());
+  EXPECT_EQ(second.search, nullptr);
+  EXPECT_TRUE(Plugin(options).Filter(&second, NodeOf("n")).ok());
+  ASSERT_TRUE(Plugin(options).Reserve(&second, "n").ok());
+  in_flight_.Leave("uid-c", "uid-first");
+  EXPECT_TRUE(in_flight_.Has("uid-c"));
+  in_flight_.Leave("uid-c", "uid-second");
+  EXPECT_FALSE(in_flight_.Has("uid-c"));
+  // Without the gate they wait for each other.
+  in_flight_.Add(ClaimOf("c"), "uid-first", "group");
+  StructuredCycle third;
+  third.pod_group = "group";
+  EXPECT_FALSE(Plugin().PreFilter(PodOf("third", {"c"}), 0, &third).ok());
+}
+
 TEST_F(StructuredResourcesTest, ClaimWithTooManyConsumersIsInUse) {
   std::string status = "status { allocation { } ";
   for (int i = 0; i < 256; ++i) status += "reserved_for { uid: \"x\" } ";
@@ -141,13 +170,15 @@ TEST_F(StructuredResourcesTest, ClaimWithTooManyConsumersIsInUse) {
 TEST_F(StructuredResourcesTest, FilterTranslatesTheSearch) {
   cache_.Add(ClaimOf("c", kGpuRequest));
   ASSERT_TRUE(PreFilter(PodOf("pod", {"c"})).ok());
-  SetResult("n", SearchOutcome::kFits, "", 101);
+  SetResult("n", SearchOutcome::kFound, "", 101);
   EXPECT_EQ(FilterNode("n"), ClaimStatus());
   StructuredOptions slow;
   slow.search_step_ns = kSecondNs / 10;
   EXPECT_EQ(FilterNode("n", slow),
             (ClaimStatus{StepCode::kError, "node n: timed out trying to allocate devices"}));
-  SetResult("n", SearchOutcome::kFits, "", 100);
+  slow.release = StructuredRelease::k1_35;
+  EXPECT_EQ(FilterNode("n", slow), UnresolvableStatus("timed out trying to allocate devices"));
+  SetResult("n", SearchOutcome::kFound, "", 100);
   EXPECT_EQ(FilterNode("n", slow), ClaimStatus());
   SetResult("n", SearchOutcome::kDoesNotFit);
   EXPECT_EQ(FilterNode("n"), UnresolvableStatus("cannot allocate all claims"));
@@ -200,7 +231,7 @@ TEST_F(StructuredResourcesTest, DevicePluginComesBeforeTheClass) {
   EXPECT_TRUE(Plugin().Filter(&cycle_, NodeWithGpus("1")).ok());
   EXPECT_TRUE(cycle_.finds.empty());
   EXPECT_TRUE(Plugin().Reserve(&cycle_, "n").ok());
-  SetResult("n", SearchOutcome::kFits);
+  SetResult("n", SearchOutcome::kFound);
   EXPECT_TRUE(Plugin().Filter(&cycle_, NodeWithGpus("0")).ok());
   ASSERT_EQ(cycle_.finds.count("n"), 1U);
   EXPECT_EQ(cycle_.finds.at("n").synthetic->spec().devices().requests(0).exactly().count(), 2);

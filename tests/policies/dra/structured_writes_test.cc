@@ -36,7 +36,7 @@ class StructuredWritesTest : public testing::Test {
   }
   void AddClaim(const ClaimRef& claim) {
     cache_.Add(claim);
-    cycle_.claims.push_back({claim, std::nullopt});
+    cycle_.claims.push_back({claim, std::nullopt, /*is_shared=*/false});
   }
   StructuredWrites Writes() { return StructuredWrites(&cache_, &in_flight_, options_); }
   // Answers every call with success.
@@ -96,7 +96,7 @@ TEST_F(StructuredWritesTest, PreBindWritesEveryClaimThatIsNotReserved) {
   AddClaim(ClaimOf("shared", "status { allocation { } reserved_for { uid: \"uid-other\" } }"));
   AddClaim(ClaimOf("new"));
   cycle_.claims[2].allocation.emplace();
-  in_flight_.Add(ClaimOf("new", "status { allocation { } }"));
+  in_flight_.Add(ClaimOf("new", "status { allocation { } }"), "uid-pod", "");
   EXPECT_TRUE(CarryOut(Writes().PreBind(&cycle_, "n", kSecondNs), kSecondNs).status.ok());
   ASSERT_EQ(calls_.size(), 3U);
   EXPECT_EQ(calls_[0].claim->metadata().name(), "shared");
@@ -153,7 +153,7 @@ TEST_F(StructuredWritesTest, UnreserveGivesBackWhatTheAttemptTook) {
   AddClaim(ClaimOf("reserved", "status { allocation { } reserved_for { uid: \"uid-pod\" } }"));
   AddClaim(ClaimOf("flying"));
   cycle_.claims[1].allocation.emplace();
-  in_flight_.Add(ClaimOf("flying"));
+  in_flight_.Add(ClaimOf("flying"), "uid-pod", "");
   AddClaim(ClaimOf("made"));
   cycle_.has_synthetic = true;
   EXPECT_TRUE(CarryOut(Writes().Unreserve(&cycle_)).status.ok());
@@ -163,6 +163,60 @@ TEST_F(StructuredWritesTest, UnreserveGivesBackWhatTheAttemptTook) {
   EXPECT_EQ(calls_[0].consumer_uid, "uid-pod");
   EXPECT_EQ(calls_[1].verb, ClaimVerb::kUpdate);
   EXPECT_EQ(calls_[2].verb, ClaimVerb::kDelete);
+}
+
+TEST_F(StructuredWritesTest, PodOfAGroupJoinsAClaimThatAnotherHasWritten) {
+  options_.pod_groups = true;
+  cycle_.pod_group = "group";
+  const ClaimRef flying = ClaimOf("c", "status { allocation { } }");
+  in_flight_.Add(flying, "uid-first", "group");
+  in_flight_.Join("uid-c", "uid-pod");
+  cycle_.claims.push_back({flying, std::nullopt, /*is_shared=*/true});
+  ClaimProgress progress = Writes().PreBind(&cycle_, "n", 0);
+  ASSERT_TRUE(progress.call.has_value());
+  EXPECT_EQ(progress.call->verb, ClaimVerb::kGet);
+  const ClaimReply reply = {
+      absl::OkStatus(),
+      ClaimOf("c", "status { allocation { } reserved_for { uid: \"uid-first\" } }")};
+  progress = Writes().Resume(&cycle_, &reply, 0);
+  ASSERT_TRUE(progress.call.has_value());
+  EXPECT_EQ(progress.call->verb, ClaimVerb::kUpdateStatus);
+  EXPECT_EQ(progress.call->claim->status().reserved_for_size(), 2);
+  EXPECT_TRUE(CarryOut(progress).status.ok());
+  EXPECT_FALSE(in_flight_.Has("uid-c"));
+}
+
+TEST_F(StructuredWritesTest, PodOfAGroupWritesAClaimThatNobodyHasWritten) {
+  options_.pod_groups = true;
+  cycle_.pod_group = "group";
+  const ClaimRef flying = ClaimOf("c", "status { allocation { } }");
+  in_flight_.Add(flying, "uid-first", "group");
+  cycle_.claims.push_back({flying, std::nullopt, /*is_shared=*/true});
+  Writes().PreBind(&cycle_, "n", 0);
+  const ClaimReply reply = {absl::OkStatus(), ClaimOf("c")};
+  EXPECT_TRUE(CarryOut(Writes().Resume(&cycle_, &reply, 0)).status.ok());
+  ASSERT_EQ(calls_.size(), 2U);
+  EXPECT_TRUE(HasClaimFinalizer(*calls_[0].claim));
+  EXPECT_TRUE(IsAllocatedClaim(*calls_[1].claim));
+}
+
+TEST_F(StructuredWritesTest, OlderReleasesHaveTheirOwnWords) {
+  options_.release = StructuredRelease::k1_36;
+  EXPECT_EQ(CarryOut(Writes().PostFilter(&cycle_)).status,
+            (ClaimStatus{StepCode::kReject, "no new claims to deallocate"}));
+  AddClaim(ClaimOf("c", WiredStatus("reserved_for { uid: \"uid-pod\" }")));
+  EXPECT_EQ(CarryOut(Writes().PostFilter(&cycle_)).status,
+            (ClaimStatus{StepCode::kReject, "still not schedulable"}));
+  Writes().PreBind(&cycle_, "n", 0);
+  EXPECT_EQ(Writes().Resume(&cycle_, nullptr, 12 * kSecondNs).status,
+            (ClaimStatus{StepCode::kError, "device binding timeout"}));
+  EXPECT_EQ(Writes().PreBind(&cycle_, "n", 13 * kSecondNs).status,
+            (ClaimStatus{StepCode::kError, "claim c binding timeout"}));
+  cache_.Add(ClaimOf("c", WiredStatus(R"(reserved_for { uid: "uid-pod" }
+      devices { driver: "d" pool: "p" device: "x"
+                conditions { type: "failed" status: "True" reason: "R" message: "m" } })")));
+  EXPECT_EQ(Writes().PreBind(&cycle_, "n", 0).status,
+            (ClaimStatus{StepCode::kError, "claim c binding failed: reason=R, message=\"m\""}));
 }
 
 }  // namespace

@@ -310,6 +310,20 @@ TEST_F(CliRunTest, Validate) {
   dir_.Write("k.yaml", absl::StrCat(head, "profile: []\n"));
   bad("scheduler: {kube_config: k.yaml}\n",
       "k.yaml:3:1: profile: unknown field (did you mean 'profiles'?)");
+  // Other objects of Kubernetes.
+  const absl::string_view slice =
+      "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s}\nspec: {driver: d, "
+      "allNodes: true, pool: {name: p, resourceSliceCount: 2}";
+  dir_.Write("m.yaml", absl::StrCat(slice, "}\n"));
+  const ProcessResult manifest = Run({"validate", "m.yaml"});
+  EXPECT_EQ(manifest.exit_code, 0);
+  EXPECT_EQ(manifest.out, "m.yaml: a valid manifest of 1 object\n");
+  EXPECT_EQ(
+      manifest.err,
+      "drasim: warning: m.yaml: pool d/p: found 1 slice of generation 0, expected 2: the pool "
+      "is incomplete\n");
+  bad(absl::StrCat(slice, ",\n  devices: [{name: a}, {name: a}]}\n"),
+      "bad.yaml:5:24: spec.devices[1]: Duplicate value: \"a\"");
   ExpectRefused({"validate"}, "validate needs at least one file");
   // The files before the bad one have been found good.
   const ProcessResult result = Run({"validate", "s.yaml", "bad.yaml"});

@@ -111,7 +111,10 @@ Told Tell(const std::vector<std::string>& args) {
 TEST(FormatOfCommandsTest, EveryCommandThatPrintsDataHasJsonAndCsv) {
   for (const Command& command : Commands()) {
     // `cases` speaks the format of the cases.
-    if (command.name == "completion" || command.name == "cases kube") continue;
+    if (command.name == "completion" || command.name == "cases kube" ||
+        command.name == "cases sdra") {
+      continue;
+    }
     SCOPED_TRACE(std::string(command.name));
     bool found = false;
     for (const FlagSpec& flag : command.flags) {

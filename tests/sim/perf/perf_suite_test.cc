@@ -1,6 +1,7 @@
 // Folders of configurations: which workloads are chosen, and what is written about them.
 #include "sim/perf/perf_suite.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -109,6 +110,44 @@ TEST_F(PerfSuiteTest, WritesAFolderThatCanBeCompared) {
   const auto compared = bench::CompareBench(*results, *results, bench::Scope());
   ASSERT_EQ(compared.status(), absl::OkStatus());
   EXPECT_EQ(compared->Count(CellVerdict::kSame), 1u);
+}
+
+TEST_F(PerfSuiteTest, GoesOnWhereItWas) {
+  MakeDir("out");
+  PerfRunOptions options;
+  options.quiet = true;
+  const auto run = [&] {
+    const absl::StatusOr<PerfSuite> suite = ReadPerfSuite(selection_);
+    EXPECT_EQ(suite.status(), absl::OkStatus());
+    absl::StatusOr<std::vector<PerfReport>> reports =
+        RunPerfSuite(*suite, options, dir_.PathOf("out"));
+    EXPECT_EQ(reports.status(), absl::OkStatus());
+    return *std::move(reports);
+  };
+  const std::vector<PerfReport> first = run();
+  const std::string table = dir_.Read("out/perf.csv");
+  const std::string cells = dir_.Read("out/cells.csv");
+  const std::string partial = dir_.Read("out/perf.partial");
+  // Times are those of the first run.
+  run();
+  EXPECT_EQ(dir_.Read("out/perf.csv"), table);
+  EXPECT_EQ(dir_.Read("out/cells.csv"), cells);
+  EXPECT_EQ(dir_.Read("out/perf.partial"), partial + "\n");
+  // A torn line is another run of that workload, and only of that.
+  dir_.Write("out/perf.partial", partial.substr(0, partial.size() - 3));
+  EXPECT_EQ(run()[3].why, first[3].why);
+  const std::string begun = partial.substr(0, partial.size() - 3) + "\n";
+  const std::string mended = dir_.Read("out/perf.partial");
+  const std::string key = partial.substr(partial.rfind('\n', partial.size() - 2) + 1, 16);
+  EXPECT_TRUE(absl::StartsWith(mended, begun + key)) << mended;
+  EXPECT_EQ(std::count(mended.begin(), mended.end(), '\n'), 6) << mended;
+  // Other templates and another program are other runs.
+  dir_.Write("templates/node-default.yaml", dir_.Read("overlay/templates/node-default.yaml"));
+  EXPECT_EQ(run()[2].verdict, PerfVerdict::kRuns);
+  const size_t before = dir_.Read("out/perf.partial").size();
+  options.program = "another";
+  run();
+  EXPECT_GT(dir_.Read("out/perf.partial").size(), before + 100);
 }
 
 TEST_F(PerfSuiteTest, ReplacesTemplates) {

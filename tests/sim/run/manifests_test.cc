@@ -484,12 +484,22 @@ TEST(ManifestsTest, TwoEntriesOfOneNameAndEntriesWithoutASource) {
             "resourceClaimTemplateName, expected one");
 }
 
-TEST(ManifestsTest, VersionsThatAreNotSpoken) {
-  EXPECT_EQ(ReadTexts("apiVersion: resource.k8s.io/v1beta1\nkind: ResourceClaim\n"
+TEST(ManifestsTest, StructuredDraIsNotSimulatedYet) {
+  for (const char* version : {"v1", "v1beta2", "v1beta1", "v1alpha3"}) {
+    const ReadTexts read(absl::StrCat("apiVersion: resource.k8s.io/", version,
+                                      "\nkind: ResourceClaim\nmetadata: {name: c}\n"));
+    EXPECT_EQ(read.error, "");
+    EXPECT_THAT(
+        read.manifests.warnings,
+        ::testing::ElementsAre("f0.yaml:2:7: kind: ResourceClaim of resource.k8s.io/v1 (structured "
+                               "DRA) is not simulated yet: left out"));
+  }
+  EXPECT_EQ(ReadTexts("apiVersion: resource.k8s.io/v2\nkind: ResourceSlice\n"
                       "metadata: {name: c}\n")
                 .error,
-            "f0.yaml:1:13: apiVersion: found 'resource.k8s.io/v1beta1', expected for the kind "
-            "ResourceClaim resource.k8s.io/v1alpha2 or resource.k8s.io/v1alpha1");
+            "f0.yaml:1:13: apiVersion: found 'resource.k8s.io/v2', expected for the kind "
+            "ResourceSlice resource.k8s.io/v1 or resource.k8s.io/v1beta2 or "
+            "resource.k8s.io/v1beta1 or resource.k8s.io/v1alpha3");
 }
 
 TEST(ManifestsTest, ErrorsOfAllFilesTogether) {
