@@ -31,7 +31,7 @@ struct PublishedSlices {
 // linear in the text.
 absl::StatusOr<PublishedSlices> ReadResourceSlices(absl::string_view text, absl::string_view file);
 
-// What makes the pools that the slices belong to incomplete or invalid for the allocator: fewer or
+// Reasons why the allocator finds pools of the slices incomplete or invalid: fewer or
 // more slices of the newest generation than resourceSliceCount, device names and counter sets that
 // occur twice, counter sets and counters that no slice of the pool has. "pool DRIVER/POOL: ...", in
 // the order of the pools' names, at most one line of each sort for a pool. O(devices x log).

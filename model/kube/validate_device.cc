@@ -22,7 +22,7 @@ namespace {
 namespace kube = ::drasim::proto::kube;
 
 constexpr int kMaxDevices = 128;
-// Of slices whose devices have taints, consume counters, or have lists for attributes.
+// The limit of slices whose devices have taints, counters, or lists for attributes.
 constexpr int kMaxRichDevices = 64;
 constexpr int kMaxAttributesAndCapacities = 32;
 constexpr int kMaxAttributeValues = 48;

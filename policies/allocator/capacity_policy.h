@@ -41,7 +41,7 @@ struct DeviceCapacityLimit {
 // In order of their names.
 using DeviceCapacities = std::vector<DeviceCapacityLimit>;
 
-// What requests ask for, by name as written.
+// Requested amounts, by name as written.
 using CapacityRequest = std::map<std::string, Quantity>;
 
 // The capacities of a device. InvalidArgument for amounts that are no quantities, or exceed 10^24.
@@ -62,7 +62,7 @@ struct CapacityDemand {
   std::vector<absl::int128> nanos;  // the same in billionths
 };
 
-// What `request` takes of each capacity: all of them, not only those asked for.
+// The amounts that `request` takes, of all capacities and not only of those asked for.
 // `milli`: the gate DRAFractionalCapacityRange.
 CapacityDemand DemandOf(const CapacityRequest& request, const DeviceCapacities& capacities,
                         bool milli);

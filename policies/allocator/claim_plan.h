@@ -24,7 +24,7 @@ inline constexpr int64_t kMaxClaimResults = 32;
 
 using DeviceClassIndex = absl::flat_hash_map<std::string, const proto::kube::DeviceClass*>;
 
-// What a request makes of devices of one kind, in upstream's order of tests.
+// A request's verdict on devices of one kind, in upstream's order of tests.
 enum class KindVerdict : uint8_t {
   kUnknown,
   kNo,             // not selectable, or too small
@@ -95,7 +95,7 @@ class ClaimPlan {
     const KindVerdict known = requests_[request].verdicts[kind];
     return known != KindVerdict::kUnknown ? known : FindVerdict(request, kind);
   }
-  // What the request takes of a device with those capacities.
+  // The amounts that the request takes of a device with those capacities.
   const CapacityDemand& DemandOf(uint32_t request, uint32_t capacities);
 
   // Upstream's words for kSelectorError and kCapacityError. `device_text` names the device:

@@ -54,7 +54,7 @@ struct CatalogDevice {
   std::vector<CatalogCounter> counters;  // of consumesCounters
 };
 
-// What a search asks of a device, but for its counters and its node.
+// All that a search asks about a device, but for its counters and its node.
 struct DeviceKind {
   DeviceRow row;                                // attributes and capacities
   const proto::kube::Device* device = nullptr;  // one of the kind

@@ -27,7 +27,7 @@ struct DeviceId {
   std::string Text() const;
 };
 
-// What an allocator must leave alone.
+// The devices and amounts that others hold.
 struct DeviceUse {
   std::vector<DeviceId> dedicated;  // held alone
   std::vector<DeviceId> shared;     // held in shares, known by their share ids

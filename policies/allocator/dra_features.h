@@ -19,8 +19,8 @@ enum class StructuredRelease : uint8_t { k1_34, k1_35, k1_36, k1_37 };
 // "1.34" to "1.37". InvalidArgument for others.
 absl::StatusOr<StructuredRelease> ParseStructuredRelease(absl::string_view text);
 
-// What the allocator may use. Each but the last three has a gate of its own name with the prefix
-// DRA; `device_binding_and_status` needs DRADeviceBindingConditions and
+// The features that an allocator may use. Each but the last three has a gate of its own name with
+// the prefix DRA; `device_binding_and_status` needs DRADeviceBindingConditions and
 // DRAResourceClaimDeviceStatus.
 struct DraFeatures {
   bool admin_access = false;

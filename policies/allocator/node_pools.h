@@ -20,7 +20,7 @@
 
 namespace drasim {
 
-// What a device takes of one counter of its pool.
+// A device's share of one counter of its pool.
 struct CounterUse {
   uint32_t counter = 0;
   ExactAmount amount = 0;

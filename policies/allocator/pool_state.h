@@ -28,7 +28,7 @@ class PoolState {
   // Undoes the last Charge, which was this device's.
   void Discharge(uint32_t device);
 
-  // What is left, by counter.
+  // The amounts left, by counter.
   const std::vector<ExactAmount>& left() const { return left_; }
 
  private:

@@ -1,4 +1,4 @@
-// What the allocator's search knows in order not to try what cannot succeed.
+// Bounds that keep the allocator's search from trying what cannot succeed.
 //
 // Pruning must not change the answer: a branch is left out only when it has no solution. Because
 // devices may be errors to look at, the search prunes only where no such device is in reach.
@@ -56,7 +56,7 @@ class TriedClasses {
   std::vector<std::pair<uint32_t, uint64_t>> tried_;
 };
 
-// How many of some devices their counters can serve together, at most.
+// The largest number of some devices that their counters can serve together.
 class CounterBound {
  public:
   // `state` is the pool's, or null for a device that is not charged.

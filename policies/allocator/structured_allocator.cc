@@ -22,7 +22,7 @@ constexpr size_t kMaxClaims = 64;
 
 }  // namespace
 
-// What the allocator keeps: the plan of the latest claims, and the search with it.
+// The parts that an allocator keeps: the plan of the latest claims, and the search with it.
 class AllocatorState {
  public:
   AllocatorState(std::shared_ptr<NodePools> pools, std::shared_ptr<SelectorVerdicts> verdicts,

@@ -1,4 +1,4 @@
-// What an evaluation hands to the functions that it calls.
+// The state that an evaluation shares with the functions that it calls.
 #ifndef DRASIM_POLICIES_CEL_CALL_CONTEXT_H_
 #define DRASIM_POLICIES_CEL_CALL_CONTEXT_H_
 

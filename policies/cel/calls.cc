@@ -202,7 +202,7 @@ Value OptionalFunction(Function function, absl::Span<const Value> arguments, Cal
   }
 }
 
-// What a key is called in "no such key: ...".
+// The name of a key in "no such key: ...".
 absl::string_view KeyText(const Value& key, Heap* heap) {
   switch (key.kind) {
     case ValueKind::kString:

@@ -20,7 +20,7 @@ Value Convert(Function function, const Value& value, Heap* heap);
 // A quantity as a double; infinite beyond 10^24.
 double ApproximateDouble(const Quantity& quantity);
 
-// What upstream's messages call the type of a value: "types.Bool", "cel.Semver".
+// The type of a value in the words of upstream's messages: "types.Bool", "cel.Semver".
 absl::string_view GoTypeName(const Value& value);
 
 }  // namespace drasim::cel

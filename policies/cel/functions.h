@@ -96,7 +96,7 @@ enum class Function : uint8_t {
   kOptionalOrValue,
 };
 
-// How the cost of a call grows; the rules are in cost.cc.
+// The rule by which the cost of a call grows; see cost.cc.
 enum class CostRule : uint8_t {
   kOne,
   kArgument,  // length of the first argument

@@ -233,7 +233,7 @@ class Parser {
     return build_.Call(position, optional ? ops::kOptIndex : ops::kIndex, {operand, index});
   }
 
-  // What stands behind a dot.
+  // Parses a selection or a call behind a dot.
   NodeId Selection(NodeId operand, uint32_t position, bool optional) {
     if (token_.kind != TokenKind::kIdent || IsWord(token_.text)) return Unexpected("IDENTIFIER");
     const absl::string_view field = token_.text;

@@ -87,7 +87,7 @@ struct Program {
   bool has_loops = false;  // so that the cost limit may be met
   // A pattern's automaton, for calls whose pattern is constants[i]; null elsewhere.
   std::vector<std::shared_ptr<const re2::RE2>> patterns;
-  // What constants and paths point to.
+  // Owns the texts of constants and paths.
   std::shared_ptr<Heap> heap;
 };
 

@@ -24,7 +24,7 @@ Value Second(const Value& left, const Value& right, bool decisive) {
   return right;
 }
 
-// What an order of two values says, for a comparison.
+// The result of a comparison, from the order of its operands.
 Value OrderResult(Function function, int order) {
   switch (function) {
     case Function::kEqual:

@@ -28,7 +28,7 @@ namespace drasim::cel {
 
 enum class Verdict : uint8_t { kFalse, kTrue, kError };
 
-// What one evaluation gave.
+// The outcome of one evaluation.
 struct Evaluation {
   Verdict verdict = Verdict::kFalse;
   std::string error;  // upstream's message, of kError

@@ -32,7 +32,7 @@ int CompareIntUint(int64_t left, uint64_t right) {
   return Order(value<right, value> right);
 }
 
-// Of two numbers; false for NaN, which has no order.
+// Orders two numbers; false for NaN, which has no order.
 bool CompareNumbers(const Value& left, const Value& right, int* order) {
   const auto is_nan = [](const Value& value) {
     return value.kind == ValueKind::kDouble && value.real != value.real;

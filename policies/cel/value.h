@@ -95,7 +95,7 @@ struct Value {
 };
 static_assert(sizeof(Value) == 16);
 
-// What an evaluation makes. Reset frees all of it.
+// The values that an evaluation makes. Reset frees them all.
 class Heap {
  public:
   absl::string_view Text(std::string text);

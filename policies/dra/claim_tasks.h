@@ -64,7 +64,7 @@ class DeleteClaimTask : public ClaimTask {
   int attempts_ = 0;
 };
 
-// What is to be written when a pod is bound.
+// The writes that are due when a pod is bound.
 struct ClaimReservation {
   // The devices found for the claim; none if it was allocated before.
   std::optional<proto::kube::AllocationResultV1> allocation;

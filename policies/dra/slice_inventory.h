@@ -45,7 +45,7 @@ class SliceInventory {
   absl::StatusOr<std::unique_ptr<DeviceSearch>> NewSearch(const DeviceUse& use);
 
  private:
-  // What follows from the slices alone.
+  // Views that follow from the slices alone.
   struct Views {
     std::vector<std::shared_ptr<const proto::kube::ResourceSlice>> slices;
     std::shared_ptr<DeviceCatalog> catalog;

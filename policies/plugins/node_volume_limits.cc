@@ -100,8 +100,8 @@ std::optional<int64_t> LeastLimit(const CsiNodeObject& node) {
   return least;
 }
 
-// How many volumes the node has at most with the pod: those that pods share count for each of them,
-// whatever they turn out to be. Looks nothing up.
+// The most volumes that the node may have with the pod: those that pods share count for each of
+// them, whatever they turn out to be. Looks nothing up.
 int64_t MostVolumes(const PodShape& shape, const ClusterState& cluster, NodeId id,
                     const CsiNodeObject& node) {
   size_t most = shape.volumes.volumes.size();

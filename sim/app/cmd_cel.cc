@@ -40,7 +40,7 @@ absl::StatusOr<std::string> ReadWholeFile(absl::string_view path) {
   return ReadAll(*source, kMostBytes);
 }
 
-// What the expression says of each device, in their order.
+// An expression's verdict on each device, in the order of the slices.
 class EvaluationTable {
  public:
   explicit EvaluationTable(const cel::Program* program) : program_(program) {}

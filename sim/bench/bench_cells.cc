@@ -188,7 +188,7 @@ class CellMaker {
 
   // The hashes of all files that the run reads, a line each, below the name of the world.
   absl::StatusOr<std::string> HashFiles(BenchCell* cell) {
-    // What a world means belongs to the program: a change of it is another outcome, not another
+    // The meaning of a world belongs to the program: a change of it is another outcome, not another
     // input.
     std::string all = entry_.world.empty() ? "" : absl::StrCat("world ", entry_.world, "\n");
     for (const std::string& path : InputPaths(*cell->spec.written)) {

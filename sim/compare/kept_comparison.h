@@ -1,5 +1,5 @@
 // compare.json of an earlier `drasim compare`, read again: its figures by row, metric and seed.
-// What `drasim bench judge --format json` printed is one row, "decisions", of the seed 0.
+// The output of `drasim bench judge --format json` is one row, "decisions", of the seed 0.
 #ifndef DRASIM_SIM_COMPARE_KEPT_COMPARISON_H_
 #define DRASIM_SIM_COMPARE_KEPT_COMPARISON_H_
 

@@ -227,7 +227,7 @@ void ClusterDump::KeepSkipped(const std::vector<KubeSkipped>& skipped, const std
   };
   std::map<std::pair<std::string, std::string>, Kind> kinds;
   for (const KubeSkipped& object : skipped) {
-    // Of a version that is not read.
+    // Objects of a version that is not read.
     if (ApiGroupOf(object) == "resource.k8s.io") {
       const std::string key = KubeKey(object.ns, object.name);
       if (object.kind == "ResourceClaim") structured_claims_.insert(key);

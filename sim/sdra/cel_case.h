@@ -15,7 +15,7 @@
 
 namespace drasim {
 
-// What an expression gives on its device.
+// The outcome of an expression on its device.
 struct CelAnswer {
   bool match = false;
   std::string match_error;

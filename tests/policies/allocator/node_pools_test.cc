@@ -36,7 +36,8 @@ ResourceSlice MakeSlice(const SliceOf& given) {
   return slice;
 }
 
-// What a node sees, as "pool: slice slice" per pool, with "!" for incomplete and "?" for invalid.
+// The pools that a node sees, as "pool: slice slice" each, with "!" for incomplete and "?" for
+// invalid.
 class NodePoolsTest : public testing::Test {
  protected:
   std::string Seen(const std::vector<ResourceSlice>& slices, const std::string& node = "node-1",

@@ -148,7 +148,7 @@ TEST(FormatOfCommandsTest, ErrorsAreJsonWhereJsonIsAskedFor) {
             "drasim: error: expected a layout such as 3g.20gb:2 or 3g.20gb@4\n");
 }
 
-// What standard error ends with.
+// The last line of standard error.
 std::string LastLine(const std::string& text) {
   const std::vector<std::string> lines = absl::StrSplit(absl::StripSuffix(text, "\n"), '\n');
   return lines.back();
