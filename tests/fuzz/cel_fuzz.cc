@@ -1,4 +1,5 @@
-// libFuzzer target: any bytes as an expression, on one device. The ways of evaluating it must agree.
+// libFuzzer target: any bytes as an expression, on one device. The ways of evaluating it must
+// agree.
 
 #include <cstddef>
 #include <cstdint>

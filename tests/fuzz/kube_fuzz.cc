@@ -23,8 +23,8 @@ void ReadBack(const drasim::proto::kube::Object& object) {
         drasim::ReadKubeObjects(drasim::PrintKubeObject(object, format), "again", options);
     DRASIM_CHECK(again.ok());
     DRASIM_CHECK_EQ(again->objects.size(), size_t{1});
-    DRASIM_CHECK(google::protobuf::util::MessageDifferencer::Equals(again->objects[0].object,
-                                                                    object));
+    DRASIM_CHECK(
+        google::protobuf::util::MessageDifferencer::Equals(again->objects[0].object, object));
   }
 }
 
