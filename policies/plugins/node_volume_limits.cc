@@ -105,10 +105,11 @@ std::optional<int64_t> LeastLimit(const CsiNodeObject& node) {
 int64_t MostVolumes(const PodShape& shape, const ClusterState& cluster, NodeId id,
                     const CsiNodeObject& node) {
   size_t most = shape.volumes.volumes.size();
-  for (const PodId other : cluster.pods_on(id))
+  for (const PodId other : cluster.pods_on(id)) {
     most += cluster.pod_shape(other).volumes.volumes.size();
+  }
   for (const VolumeAttachmentObject& attachment : cluster.objects().volumes.attachments) {
-    most += attachment.node == node.name ? 1 : 0;
+    if (attachment.node == node.name) ++most;
   }
   return static_cast<int64_t>(most);
 }
