@@ -74,7 +74,7 @@ TEST(InstructionsTest, AFailedRunHasNoCount) {
 TEST(InstructionsTest, TheProgramDoesNotSeeWhereItLies) {
   const absl::StatusOr<CostSetup> setup = FindCostSetup();
   if (!setup.ok()) GTEST_SKIP() << setup.status().message();
-  const std::string text = "echo fingerprint $0 $(pwd)\n";
+  const std::string text = "echo fingerprint $0 $PWD\n";
   const TempDir near;
   const TempDir far;
   std::filesystem::create_directories(far.PathOf("a/b/c"));
