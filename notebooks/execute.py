@@ -24,8 +24,26 @@ SECONDS = 300  # of a cell
 os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
 
 
+def join_streams(notebook):
+    """Makes one output of what a cell prints in a row: a kernel sends it in pieces of any length."""
+    for cell in notebook.cells:
+        joined = []
+        for output in cell.get("outputs", []):
+            last = joined[-1] if joined else None
+            if (
+                last is not None
+                and output.output_type == last.output_type == "stream"
+                and output.name == last.name
+            ):
+                last.text += output.text
+            else:
+                joined.append(output)
+        if cell.cell_type == "code":
+            cell.outputs = joined
+
+
 def texts(notebook):
-    """What code cells print, as lines with the cell's id."""
+    """The output of code cells, as lines with the cell's id."""
     lines = []
     for cell in notebook.cells:
         if cell.cell_type != "code":
@@ -54,6 +72,7 @@ def execute(path, write):
     """Whether the notebook runs and prints what is stored."""
     begin = time.monotonic()
     notebook = nbformat.read(path, as_version=4)
+    join_streams(notebook)
     stored = texts(notebook)
     client = nbclient.NotebookClient(
         notebook, timeout=SECONDS, kernel_name="python3", resources={"metadata": {"path": HERE}}
@@ -63,6 +82,7 @@ def execute(path, write):
     except nbclient.exceptions.CellExecutionError as error:
         print(f"{path.name}: {error}")
         return False
+    join_streams(notebook)
     found = texts(notebook)
     print(f"{path.name}: {time.monotonic() - begin:.1f} s", flush=True)
     if write:
