@@ -111,12 +111,12 @@ int64_t DeviceColumns::InternQuantity(const Quantity& quantity) {
   return entry->second;
 }
 
-int64_t DeviceColumns::InternList(std::vector<int64_t> items) {
+int64_t DeviceColumns::InternList(const std::vector<int64_t>& items) {
   const auto found = list_ids_.find(items);
   if (found != list_ids_.end()) return found->second;
   const int64_t index = NextIndex(lists_);
   lists_.push_back(items);
-  list_ids_.emplace(std::move(items), index);
+  list_ids_.emplace(items, index);
   return index;
 }
 
@@ -136,16 +136,16 @@ DeviceValue DeviceColumns::ValueOf(const AttributeFacts& facts, std::string* pro
       return {ValueKind::kVersion, InternVersion(facts.text, problem)};
     case AttributeFacts::Kind::kBools:
       for (const int64_t number : facts.numbers) items.push_back(number != 0 ? 1 : 0);
-      return {ValueKind::kBools, InternList(std::move(items))};
+      return {ValueKind::kBools, InternList(items)};
     case AttributeFacts::Kind::kInts:
       return {ValueKind::kInts, InternList(facts.numbers)};
     case AttributeFacts::Kind::kStrings:
       for (const absl::string_view text : facts.texts) items.push_back(BitsOf(texts_.Intern(text)));
-      return {ValueKind::kStrings, InternList(std::move(items))};
+      return {ValueKind::kStrings, InternList(items)};
     case AttributeFacts::Kind::kVersions:
       for (const absl::string_view text : facts.texts)
         items.push_back(InternVersion(text, problem));
-      return {ValueKind::kVersions, InternList(std::move(items))};
+      return {ValueKind::kVersions, InternList(items)};
   }
   DRASIM_UNREACHABLE("kind of attribute");
 }
@@ -168,7 +168,7 @@ DeviceValue DeviceColumns::StoreList(absl::Span<const DeviceValue> items) {
   }
   for (const ValueKind list :
        {ValueKind::kBools, ValueKind::kInts, ValueKind::kStrings, ValueKind::kVersions}) {
-    if (ElementKind(list) == items[0].kind) return {list, InternList(std::move(bits))};
+    if (ElementKind(list) == items[0].kind) return {list, InternList(bits)};
   }
   return DeviceValue();
 }

@@ -200,7 +200,7 @@ class DeviceColumns {
   LayoutId InternLayout(Layout layout);
   int64_t InternVersion(absl::string_view text, std::string* problem);
   int64_t InternQuantity(const Quantity& quantity);
-  int64_t InternList(std::vector<int64_t> items);
+  int64_t InternList(const std::vector<int64_t>& items);
   DeviceValue ValueOf(const AttributeFacts& facts, std::string* problem);
   int FindSlot(LayoutId layout, TextId domain, TextId id, bool capacity, bool bare) const;
 

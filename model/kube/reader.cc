@@ -579,14 +579,15 @@ class KubeTreeReader {
   void AppendJsonScalar(const YamlNode& node, const KubePath& path, std::string* out) {
     const KubeWord word = Resolve(node);
     const bool number = word.kind == KubeWordKind::kInteger || word.kind == KubeWordKind::kFloat;
+    const bool literal =
+        word.kind == KubeWordKind::kBoolean ||
+        (number && absl::ascii_isdigit(static_cast<unsigned char>(word.text.back())));
     if (word.kind == KubeWordKind::kNull) {
       out->append("null");
-    } else if (word.kind == KubeWordKind::kBoolean) {
+    } else if (literal) {
       out->append(word.text);
     } else if (!number) {
       AppendGoQuoted(word.text, out);
-    } else if (absl::ascii_isdigit(static_cast<unsigned char>(word.text.back()))) {
-      out->append(word.text);
     } else {
       // YAML's .inf and .nan
       Mismatch(node, path, "a value of JSON");

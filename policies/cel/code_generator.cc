@@ -432,7 +432,7 @@ class Generator {
     return true;
   }
 
-  void Refuse(std::string message) {
+  void Refuse(absl::string_view message) {
     if (status_.ok()) status_ = absl::InvalidArgumentError(message);
   }
 

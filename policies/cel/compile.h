@@ -26,7 +26,7 @@ struct CompileOptions {
 };
 
 // The longest expression, in bytes.
-inline constexpr size_t kMaxExpressionLength = 10 * 1024;
+inline constexpr size_t kMaxExpressionLength = size_t{10} * 1024;
 // Compiles an expression. InvalidArgument says as the API server what is wrong and where:
 // "compilation failed: ERROR: <input>:1:8: undefined field 'foo' ...". Functions and forms of CEL
 // that drasim lacks are errors that begin with "unsupported:". The estimate of the cost is not
