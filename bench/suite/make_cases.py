@@ -47,10 +47,14 @@ def gpu(index, **more):
     return device
 
 
-def part(index, gpus, slices):
+PARTS = {"name": "gpu", "counters": {"slices": {"value": "7"}}}
+
+
+def part(index, gpus, slices, kind="a"):
     counters = {"slices": {"value": str(slices)}}
     return {
         "name": f"part-{index}",
+        "attributes": {"kind": {"string": kind}},
         "consumesCounters": [{"counterSet": gpus, "counters": counters}],
     }
 
@@ -181,6 +185,47 @@ def feature_cases():
             )
         ],
     )
+    # A counter is given back when a constraint refuses the device.
+    yield allocator(
+        "partition-beside-a-constraint",
+        [
+            pool([], count=2, sharedCounters=[PARTS], nodeName="node-0"),
+            pool([part(i, "gpu", 4, "ab"[i % 2]) for i in range(2)] + [part(2, "gpu", 3, "a")],
+                 count=2, index=1),
+        ],
+        [
+            claim(
+                exactly("r", 2),
+                constraints=[{"requests": ["r"], "matchAttribute": f"{DRIVER}/kind"}],
+            )
+        ],
+    )
+    yield allocator(
+        "partition-after-a-refused-one",
+        [
+            pool([], count=2, sharedCounters=[PARTS], nodeName="node-0"),
+            pool([part(0, "gpu", 1, "a"), part(1, "gpu", 5, "b"), part(2, "gpu", 6, "a")],
+                 count=2, index=1),
+        ],
+        [
+            claim(
+                exactly("r", 2),
+                constraints=[{"requests": ["r"], "matchAttribute": f"{DRIVER}/kind"}],
+            )
+        ],
+    )
+    # More steps than a search takes before it prunes, and one solution: the last devices.
+    yield allocator(
+        "found-by-pruning",
+        [pool([gpu(i) for i in range(14)])],
+        [
+            claim(
+                exactly("r", 5),
+                exactly("q", 2, selectors=[cel(f"{attribute('index')} < 2")]),
+                exactly("p", 7, selectors=[cel(f"{attribute('index')} >= 2")]),
+            )
+        ],
+    )
     yield allocator(
         "distinct-attribute",
         [pool([gpu(i) for i in range(6)])],
@@ -231,10 +276,9 @@ def feature_cases():
         [pool(tainted)],
         [claim(exactly("r", 2, tolerations=tolerations))],
     )
-    counters = [{"name": "gpu", "counters": {"slices": {"value": "7"}}}]
     parts = [part(i, "gpu", size) for i, size in enumerate([4, 4, 3, 2, 1])]
     partitions = [
-        pool([], count=2, sharedCounters=counters, nodeName="node-0"),
+        pool([], count=2, sharedCounters=[PARTS], nodeName="node-0"),
         pool(parts, count=2, index=1),
     ]
     yield allocator("partitions-fit", partitions, [claim(exactly("r", 2))])
@@ -257,6 +301,14 @@ def feature_cases():
         [claim(exactly("r", 1, **ask))],
         AggregatedCapacity=[
             {"Device": f"{DRIVER}/node-0/gpu-0", "Consumed": {"memory": "9Gi"}}
+        ],
+    )
+    yield allocator(
+        "capacity-is-just-enough",
+        [pool([shared(0, step), shared(1, step)])],
+        [claim(exactly("r", 1, **ask))],
+        AggregatedCapacity=[
+            {"Device": f"{DRIVER}/node-0/gpu-0", "Consumed": {"memory": "7Gi"}}
         ],
     )
     values = {"default": "1Gi", "validValues": ["1Gi", "4Gi"]}
@@ -309,6 +361,10 @@ def error_cases():
         "error-before-the-solution",
         [pool([gpu(i) for i in range(4)])],
         [claim(exactly("r", 3, selectors=later))],
+    )
+    hidden = [cel(f"{attribute('nothing')} == 1 || device.driver == '{DRIVER}'")]
+    yield allocator(
+        "error-beside-true", [pool([gpu(0)])], [claim(exactly("r", 1, selectors=hidden))]
     )
     number = [cel("device.driver")]
     yield allocator("selector-is-no-bool", [pool([gpu(0)])], [claim(exactly("r", 1, selectors=number))])

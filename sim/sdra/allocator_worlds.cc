@@ -127,7 +127,7 @@ std::string Attribute(absl::string_view name) {
   return absl::StrCat("device.attributes['", kGpuDriver, "'].", name);
 }
 
-struct MigProfile {
+struct A100Profile {
   const char* name;
   int slices;  // of compute
   int memory;  // slices of memory
@@ -135,10 +135,10 @@ struct MigProfile {
   int stride;
 };
 // NVIDIA's profiles of the A100-40GB; "1g5gb-me" is the one with media engines, "gpu" the whole.
-constexpr MigProfile kMigProfiles[] = {{"1g5gb", 1, 1, 7, 1},  {"1g5gb-me", 1, 1, 7, 1},
-                                       {"1g10gb", 1, 2, 4, 2}, {"2g10gb", 2, 2, 3, 2},
-                                       {"3g20gb", 3, 4, 2, 4}, {"4g20gb", 4, 4, 1, 4},
-                                       {"7g40gb", 7, 8, 1, 8}, {"gpu", 7, 8, 1, 8}};
+constexpr A100Profile kA100Profiles[] = {{"1g5gb", 1, 1, 7, 1},  {"1g5gb-me", 1, 1, 7, 1},
+                                         {"1g10gb", 1, 2, 4, 2}, {"2g10gb", 2, 2, 3, 2},
+                                         {"3g20gb", 3, 4, 2, 4}, {"4g20gb", 4, 4, 1, 4},
+                                         {"7g40gb", 7, 8, 1, 8}, {"gpu", 7, 8, 1, 8}};
 constexpr int kMigGpus = 8;
 constexpr int kMemorySlices = 8;
 constexpr int kComputeSlices = 7;
@@ -161,7 +161,7 @@ CounterSet MigCounters(int gpu) {
   return set;
 }
 
-Device MigPartition(int gpu, const MigProfile& profile, int place) {
+Device MigPartition(int gpu, const A100Profile& profile, int place) {
   Device device;
   device.set_name(MigDevice(gpu, profile.name, place));
   (*device.mutable_attributes())["profile"].set_string_value(profile.name);
@@ -181,7 +181,7 @@ void AddMigNode(const std::string& name, GpuCase* made) {
   std::vector<CounterSet> sets;
   for (int gpu = 0; gpu < kMigGpus; ++gpu) {
     sets.push_back(MigCounters(gpu));
-    for (const MigProfile& profile : kMigProfiles) {
+    for (const A100Profile& profile : kA100Profiles) {
       for (int place = 0; place < profile.placements; ++place) {
         devices.push_back(MigPartition(gpu, profile, place));
       }
@@ -295,7 +295,7 @@ CaseSet MigWorld(int64_t nodes, MigUse use) {
     for (int gpu = 0; gpu < kMigGpus; ++gpu) {
       const bool keeps_one = use == MigUse::kAllButLastSmall && gpu == kMigGpus - 1;
       for (int place = 0; place < kComputeSlices - (keeps_one ? 1 : 0); ++place) {
-        made.Hold(NameOfNode(i), MigDevice(gpu, kMigProfiles[0].name, place));
+        made.Hold(NameOfNode(i), MigDevice(gpu, kA100Profiles[0].name, place));
       }
     }
   }
