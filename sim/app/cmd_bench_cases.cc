@@ -20,6 +20,7 @@
 #include "sim/bench/bench_metrics.h"
 #include "sim/bench/case_cells.h"
 #include "sim/bench/suite.h"
+#include "sim/record/data_table.h"
 #include "sim/sdra/case_answers.h"
 #include "sim/sdra/case_set.h"
 
@@ -97,6 +98,14 @@ std::string AnswersJson(const bench::SuiteEntry& entry, const CaseAnswers& answe
   return json.text();
 }
 
+std::string AnswersCsv(const CaseAnswers& answers) {
+  DataTable table({"case", "field", "digest"});
+  for (const AnswerDigest& digest : answers.digests) {
+    table.AddRow().Text(digest.name).Text(digest.field).Text(HexHash(digest.hash));
+  }
+  return table.Csv();
+}
+
 }  // namespace
 
 absl::Status BenchCasesCommand(const ParsedFlags& flags) {
@@ -121,8 +130,11 @@ absl::Status BenchCasesCommand(const ParsedFlags& flags) {
                    AnswerCaseSet(cases, entry->cases->run,
                                  tell ? std::function<void(const std::string&)>(print) : nullptr));
   if (tell) return absl::OkStatus();
-  const bool json = FormatOf(flags) == OutputFormat::kJson;
-  std::fputs((json ? AnswersJson(*entry, answers) : AnswersText(answers)).c_str(), stdout);
+  const OutputFormat format = FormatOf(flags);
+  const std::string text = format == OutputFormat::kJson  ? AnswersJson(*entry, answers)
+                           : format == OutputFormat::kCsv ? AnswersCsv(answers)
+                                                          : AnswersText(answers);
+  std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }
 

@@ -430,12 +430,13 @@ std::vector<Command> BenchCommands() {
        "SUITE.yaml [ENTRY] [FLAGS]",
        "Prints the figures of the entry, which has `cases`, and a fingerprint of the answers. With "
        "--answers, a\n"
-       "line for each case, as `drasim cases` has it; with --cases, the cases, those of a generated "
+       "line for each case, as `drasim cases` has it; with --cases, the cases, those of a "
+       "generated "
        "world, too.\n"
        "ENTRY is needed if several entries have cases.\n",
        {{"answers", "", "", "print the answers instead"},
         {"cases", "", "", "print the cases instead"},
-        {"format", "", "FORMAT", "what to print", "text,json"}},
+        text_format},
        BenchCasesCommand},
       {"bench report",
        "the history of a suite as one HTML page",

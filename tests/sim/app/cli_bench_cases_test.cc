@@ -78,6 +78,8 @@ TEST_F(CliBenchCasesTest, OneEntry) {
   const ProcessResult json = Run({"bench", "cases", "s.yaml", "cel", "--format", "json"});
   EXPECT_TRUE(absl::StrContains(json.out, R"("case_allocations": 1,)")) << json.out;
   EXPECT_TRUE(absl::StrContains(json.out, R"("1 one": {)")) << json.out;
+  EXPECT_TRUE(absl::StartsWith(Run({"bench", "cases", "s.yaml", "cel", "--format", "csv"}).out,
+                               "case,field,digest\none,match,0000000000000001\none,matchError,"));
 }
 
 TEST_F(CliBenchCasesTest, CountsInstructions) {
