@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
@@ -98,6 +99,19 @@ std::string AnswersJson(const bench::SuiteEntry& entry, const CaseAnswers& answe
   return json.text();
 }
 
+// How the entry's cases are answered, with the rounds of the flag.
+absl::StatusOr<CaseRunOptions> OptionsFrom(const ParsedFlags& flags,
+                                           const bench::SuiteEntry& entry) {
+  CaseRunOptions options = entry.cases->run;
+  const std::string rounds = flags.GetOr("rounds", "");
+  if (rounds.empty()) return options;
+  if (!absl::SimpleAtoi(rounds, &options.rounds) || options.rounds < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--rounds: found '", rounds, "', expected a number from 1 on"));
+  }
+  return options;
+}
+
 std::string AnswersCsv(const CaseAnswers& answers) {
   DataTable table({"case", "field", "digest"});
   for (const AnswerDigest& digest : answers.digests) {
@@ -119,6 +133,7 @@ absl::Status BenchCasesCommand(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(const bench::Suite suite, bench::ReadSuite(flags.positional()[0]));
   const std::string name = arguments == 2 ? flags.positional()[1] : "";
   ASSIGN_OR_RETURN(const bench::SuiteEntry* const entry, EntryWithCases(suite, name));
+  ASSIGN_OR_RETURN(const CaseRunOptions options, OptionsFrom(flags, *entry));
   ASSIGN_OR_RETURN(const CaseSet cases, bench::LoadCases(*entry->cases));
   if (flags.Has("cases")) {
     PrintCases(cases, entry->cases->kind);
@@ -127,7 +142,7 @@ absl::Status BenchCasesCommand(const ParsedFlags& flags) {
   const bool tell = flags.Has("answers");
   const auto print = [](const std::string& line) { std::fputs(line.c_str(), stdout); };
   ASSIGN_OR_RETURN(const CaseAnswers answers,
-                   AnswerCaseSet(cases, entry->cases->run,
+                   AnswerCaseSet(cases, options,
                                  tell ? std::function<void(const std::string&)>(print) : nullptr));
   if (tell) return absl::OkStatus();
   const OutputFormat format = FormatOf(flags);

@@ -436,6 +436,7 @@ std::vector<Command> BenchCommands() {
        "ENTRY is needed if several entries have cases.\n",
        {{"answers", "", "", "print the answers instead"},
         {"cases", "", "", "print the cases instead"},
+        {"rounds", "", "N", "how often all cases are answered (default: the entry's)"},
         text_format},
        BenchCasesCommand},
       {"bench report",

@@ -67,6 +67,8 @@ TEST_F(CliBenchCasesTest, OneEntry) {
                                "cases_answered 1\ncase_allocations 3\ncase_errors 0\n"
                                "decisions 6\nfingerprint "))
       << figures.out;
+  EXPECT_TRUE(absl::StrContains(Run({"bench", "cases", "s.yaml", "numa", "--rounds", "5"}).out,
+                                "\ndecisions 15\n"));
   // The printed cases have the printed answers.
   const ProcessResult answers = Run({"bench", "cases", "s.yaml", "numa", "--answers"});
   dir_.Write("printed.jsonl", Run({"bench", "cases", "s.yaml", "numa", "--cases"}).out);
@@ -146,6 +148,7 @@ TEST_F(CliBenchCasesTest, MistakesHaveExitCode2) {
   EXPECT_EQ(Run({"bench", "cases", "s.yaml"}).exit_code, 2);
   EXPECT_EQ(Run({"bench", "cases", "s.yaml", "num"}).exit_code, 2);
   EXPECT_EQ(Run({"bench", "cases"}).exit_code, 2);
+  EXPECT_EQ(Run({"bench", "cases", "s.yaml", "numa", "--rounds", "0"}).exit_code, 2);
   EXPECT_EQ(Run({"bench", "cases", "s.yaml", "numa", "--cases", "--answers"}).exit_code, 2);
 }
 
