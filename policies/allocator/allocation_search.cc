@@ -35,7 +35,7 @@ AllocationSearch::AllocationSearch(NodePools* pools, SelectorVerdicts* verdicts,
       use_(use),
       plan_(plan),
       listed_(plan->request_count()),
-      claims_of_device_(catalog_.devices().size()) {
+      claims_of_device_(pools->TakeMarks()) {
   for (const PlannedClaim& claim : plan->claims()) {
     taken_of_claim_.push_back(0);
     chosen_.emplace_back(claim.groups.size());
@@ -47,6 +47,8 @@ AllocationSearch::AllocationSearch(NodePools* pools, SelectorVerdicts* verdicts,
     }
   }
 }
+
+AllocationSearch::~AllocationSearch() { pools_->ReturnMarks(std::move(claims_of_device_)); }
 
 AllocationSearch::Outcome AllocationSearch::Fail(std::string error) {
   error_ = std::move(error);

@@ -37,6 +37,9 @@ class AllocationSearch {
   // All arguments outlive the search.
   AllocationSearch(NodePools* pools, SelectorVerdicts* verdicts, const UseIndex* use,
                    ClaimPlan* plan);
+  ~AllocationSearch();
+  AllocationSearch(const AllocationSearch&) = delete;
+  AllocationSearch& operator=(const AllocationSearch&) = delete;
 
   enum class Outcome : uint8_t { kFound, kNone, kError, kTooMany, kGaveUp };
 

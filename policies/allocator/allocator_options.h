@@ -22,6 +22,8 @@ struct AllocatorOptions {
   // Without count_steps: how many steps a search takes before it is begun again with pruning, which
   // finds the same answer, but has to look at all devices first.
   int64_t steps_before_pruning = 256;
+  // Nodes in the same state share one search. The answers are the same.
+  bool share_answers = true;
   // Order of the pools where upstream's is random: releases 1.34 and 1.35.
   uint64_t pool_order_seed = 0;
 };

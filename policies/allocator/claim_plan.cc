@@ -206,6 +206,55 @@ KindVerdict ClaimPlan::FindVerdict(uint32_t request, uint32_t kind_index) {
   return plan.verdicts[kind_index] = find();
 }
 
+std::string ClaimPlan::Content() const {
+  std::string content;
+  // Lengths go before texts, and counts before lists, so that contents are unambiguous.
+  const auto add = [&content](const auto&... numbers) {
+    absl::StrAppend(&content, numbers..., ",");
+  };
+  const auto add_text = [&content](const std::string& text) {
+    absl::StrAppend(&content, text.size(), ":", text);
+  };
+  const auto add_list = [&](const std::vector<int>& list) {
+    add(list.size());
+    for (const int item : list) add(item);
+  };
+  for (const PlannedClaim& claim : claims_) {
+    add("claim", claim.groups.size());
+    add_text(claim.error);
+    for (const RequestGroup& group : claim.groups) {
+      add(group.prioritized ? 1 : 0, ":", group.options.size());
+      add_text(group.error);
+    }
+    add(claim.constraints.size());
+    for (const ConstraintPlan& constraint : claim.constraints) {
+      add(constraint.distinct ? 1 : 0);
+      add_text(constraint.attribute);
+      for (const bool applies : constraint.applies) add(applies ? 1 : 0);
+    }
+  }
+  for (const RequestPlan& request : requests_) {
+    add("request", request.claim);
+    add_text(request.error);
+    add_list(request.class_selectors);
+    add_list(request.selectors);
+    add(request.all ? 1 : 0, request.admin ? 1 : 0, ":", request.count);
+    add(request.capacity.size());
+    for (const auto& [name, amount] : request.capacity) {
+      add_text(name);
+      add_text(amount.ToString());
+    }
+    add(request.tolerations->size());
+    for (const auto& toleration : *request.tolerations) add_text(toleration.SerializeAsString());
+    add(request.derived_list.size());
+    for (const proto::kube::DerivedAttribute* derived : request.derived_list) {
+      add_text(derived->name());
+      add_text(derived->expression());
+    }
+  }
+  return content;
+}
+
 const CapacityDemand& ClaimPlan::DemandOf(uint32_t request, uint32_t capacities) {
   RequestPlan& plan = requests_[request];
   if (plan.demand_of_capacities.size() <= capacities) {

@@ -91,6 +91,10 @@ class ClaimPlan {
   const RequestPlan& request(uint32_t index) const { return requests_[index]; }
   size_t request_count() const { return requests_.size(); }
 
+  // All that decides about the claims, apart from names: plans of equal content, made with the same
+  // options, catalog and verdicts, get the same answers, but for the words of errors.
+  std::string Content() const;
+
   // O(1) once known.
   KindVerdict VerdictOf(uint32_t request, uint32_t kind) {
     const KindVerdict known = requests_[request].verdicts[kind];

@@ -66,7 +66,9 @@ NodePools::NodePools(const AllocatorOptions& options, std::shared_ptr<DeviceCata
     : options_(options),
       rules_(RulesOf(options.release)),
       catalog_(std::move(catalog)),
-      drift_(std::move(drift)) {
+      drift_(std::move(drift)),
+      views_of_pool_(catalog_->pools().size()),
+      nodes_of_pool_(catalog_->pools().size()) {
   const DraFeatures known = SupportedDraFeatures(options.variant, options.release);
   DraFeatures* features = &options_.features;
   features->admin_access &= known.admin_access;
@@ -96,10 +98,24 @@ const NodeView& NodePools::ViewOf(const Node& node) {
   std::unique_ptr<NodeView>& view = nodes_[key];
   if (view == nullptr) {
     view = std::make_unique<NodeView>();
+    view->id = static_cast<uint32_t>(free_states_.size());
     view->declares_node_operations = declares;
+    free_states_.push_back(kNoState);
     Build(node, view.get());
   }
   return *view;
+}
+
+void NodePools::ForgetStates() {
+  std::fill(free_states_.begin(), free_states_.end(), kNoState);
+  std::fill(shapes_.begin(), shapes_.end(), kNoState);
+}
+
+std::vector<uint64_t> NodePools::TakeMarks() {
+  std::vector<uint64_t> marks = std::move(marks_);
+  marks_.clear();
+  marks.resize(catalog_->devices().size());
+  return marks;
 }
 
 bool NodePools::IsIgnored(const CatalogSlice& slice) const {
@@ -168,7 +184,9 @@ void NodePools::Build(const Node& node, NodeView* view) {
   }
   for (const auto& [pool, slices] : by_pool) {
     const PoolView* found = PoolViewOf(pool, slices);
-    if (found != nullptr) view->pools.push_back(found);
+    if (found == nullptr) continue;
+    view->pools.push_back(found);
+    nodes_of_pool_[pool].push_back(view->id);
   }
   SortPools(&view->pools);
   for (const PoolView* pool : view->pools) {
@@ -237,6 +255,8 @@ const PoolView* NodePools::Intern(uint32_t pool, const std::vector<uint32_t>& sl
     FillPool(others, view.get());
   }
   found = view.get();
+  views_of_pool_[pool].push_back(view->id);
+  shapes_.push_back(kNoState);
   pools_.push_back(std::move(view));
   return found;
 }

@@ -18,6 +18,7 @@
 #include "policies/allocator/allocator_options.h"
 #include "policies/allocator/device_catalog.h"
 #include "policies/allocator/release_rules.h"
+#include "policies/allocator/shared_answers.h"
 
 namespace drasim {
 
@@ -61,6 +62,7 @@ struct DeviceSegment {
 };
 
 struct NodeView {
+  uint32_t id = 0;                              // dense within NodePools
   std::string error;                            // a node selector that cannot be read
   std::vector<const PoolView*> pools;           // in the order of the search
   std::vector<DeviceSegment> segments;          // of the pools that are complete and valid
@@ -114,11 +116,29 @@ class NodePools {
   const AllocatorOptions& options() const { return options_; }
   const ReleaseRules& rules() const { return rules_; }
   DeviceCatalog& catalog() const { return *catalog_; }
+  std::shared_ptr<const DeviceCatalog> shared_catalog() const { return catalog_; }
 
   // Kept by the node's name, labels and declared features; valid as long as this object.
   const NodeView& ViewOf(const proto::kube::Node& node);
 
   size_t view_count() const { return pools_.size(); }
+  size_t node_count() const { return free_states_.size(); }
+
+  // Views of a pool of the catalog, by PoolView::id, and nodes that see it, by NodeView::id.
+  absl::Span<const uint32_t> ViewsOfPool(uint32_t pool) const { return views_of_pool_[pool]; }
+  absl::Span<const uint32_t> NodesOfPool(uint32_t pool) const { return nodes_of_pool_[pool]; }
+
+  // For NodeStates: states of nodes of which nothing is held, shapes of pools, and the answers by
+  // state. kNoState: not yet known.
+  static constexpr uint32_t kNoState = ~uint32_t{0};
+  SharedAnswers& shared_answers() { return shared_answers_; }
+  uint32_t& free_state(uint32_t node) { return free_states_[node]; }
+  uint32_t& shape(uint32_t view) { return shapes_[view]; }
+  void ForgetStates();
+
+  // A word for each device, zero: scratch of a search, which hands it back in that state.
+  std::vector<uint64_t> TakeMarks();
+  void ReturnMarks(std::vector<uint64_t> marks) { marks_ = std::move(marks); }
 
  private:
   // In the order in which the pools are listed, which is that of the stable variant.
@@ -157,6 +177,12 @@ class NodePools {
   std::vector<std::unique_ptr<PoolView>> pools_;
   std::map<std::vector<uint32_t>, const PoolView*> pool_index_;
   absl::flat_hash_map<std::string, std::unique_ptr<NodeView>> nodes_;
+  std::vector<std::vector<uint32_t>> views_of_pool_;  // by pool of the catalog
+  std::vector<std::vector<uint32_t>> nodes_of_pool_;
+  SharedAnswers shared_answers_;
+  std::vector<uint32_t> free_states_;  // by NodeView::id
+  std::vector<uint32_t> shapes_;       // by PoolView::id
+  std::vector<uint64_t> marks_;
   std::vector<uint32_t> name_marks_;  // by name of a device: the pool that had it last
   uint32_t name_mark_ = 0;
 };
