@@ -196,6 +196,9 @@ std::vector<Command> MakeCommands() {
        "with or without the answer of the original allocator, which --compare needs.\n",
        {{"variant", "", "VARIANT",
          "of the original allocator: stable, incubating (default) or experimental"},
+        {"release", "", "RELEASE", "of the original scheduler: 1.34 to 1.37 (default)"},
+        {"mended", "", "",
+         "without the bugs that are open in the original (strict_upstream: false)"},
         {"count-steps", "", "",
          "search as the original does, without pruning, and count the calls of its recursive "
          "function"},
