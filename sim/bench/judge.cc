@@ -13,8 +13,9 @@ namespace drasim::bench {
 absl::Status CheckJudgeable(const RunSpec& spec) {
   if (spec.front_end.dra()) {
     return KeyError("front_end.kind",
-                    "found dra-classic, expected another: placements under classic DRA are "
-                    "negotiated, and a list of decisions does not say how");
+                    absl::StrCat("found ", FrontEndName(spec.front_end.kind),
+                                 ", expected another: devices of claims are chosen on the way, and "
+                                 "a list of decisions does not say how"));
   }
   if (spec.front_end.options.repartitioning.every > SimDuration()) {
     return KeyError("front_end.mig.repartitioning.every",
