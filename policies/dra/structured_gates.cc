@@ -18,13 +18,14 @@ absl::Status SetDraGates(const std::map<std::string, bool>& gates, AllocatorOpti
     const auto found = gates.find(gate);
     return found == gates.end() ? by_default : found->second;
   };
-  plugin->extended_resources = is_on("DRAExtendedResource", true);
-  plugin->prioritized_list = is_on("DRAPrioritizedList", allocator->features.prioritized_list);
+  const bool since_36 = allocator->release >= StructuredRelease::k1_36;
+  const bool since_37 = allocator->release >= StructuredRelease::k1_37;
+  plugin->release = allocator->release;
+  plugin->extended_resources = is_on("DRAExtendedResource", since_36);
+  plugin->prioritized_list = is_on("DRAPrioritizedList", true);
   plugin->binding_conditions =
-      is_on("DRADeviceBindingConditions", allocator->features.device_binding_and_status) &&
-      is_on("DRAResourceClaimDeviceStatus", true);
-  *taint_rules = is_on("DRADeviceTaints", allocator->features.device_taints) &&
-                 is_on("DRADeviceTaintRules", true);
+      is_on("DRADeviceBindingConditions", since_36) && is_on("DRAResourceClaimDeviceStatus", true);
+  *taint_rules = is_on("DRADeviceTaints", since_36) && is_on("DRADeviceTaintRules", since_37);
   if (!is_on("DRASchedulerFilterTimeout", true)) plugin->filter_timeout_ns = 0;
   allocator->features.device_binding_and_status = plugin->binding_conditions;
   for (const auto& [gate, on] : gates) {

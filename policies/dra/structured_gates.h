@@ -11,8 +11,9 @@
 
 namespace drasim {
 
-// Sets what the gates say ("DRAConsumableCapacity"), on top of the options' features, which are
-// those of the release, and picks the variant of the allocator that knows them. `*taint_rules`:
+// Sets what the gates say ("DRAConsumableCapacity"), on top of the defaults of the allocator's
+// release, and picks the variant of the allocator that knows them. REQUIRES: the allocator's
+// features are DefaultDraFeatures of its release. `*taint_rules`:
 // whether DeviceTaintRules count. InvalidArgument for an unknown gate.
 absl::Status SetDraGates(const std::map<std::string, bool>& gates, AllocatorOptions* allocator,
                          StructuredOptions* plugin, bool* taint_rules);

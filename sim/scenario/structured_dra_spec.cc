@@ -74,10 +74,11 @@ absl::StatusOr<StructuredDraSpec> MakeStructuredDraSpec(const proto::Scenario& s
   }
   spec.rules.allocator.release = *release;
   spec.rules.allocator.features = DefaultDraFeatures(*release);
-  spec.rules.plugin.release = *release;
   RETURN_IF_ERROR(ReadGates(given, &spec));
   RETURN_IF_ERROR(ReadTimes(given, &spec));
-  if (s.has_seed()) spec.rules.allocator.pool_order_seed = static_cast<uint64_t>(s.seed());
+  const auto seed = static_cast<uint64_t>(s.seed());
+  spec.rules.allocator.pool_order_seed = seed;
+  spec.rules.plugin.seed = seed;
   return spec;
 }
 

@@ -75,8 +75,12 @@ kube::SdraClaimState StateOfClaim(const kube::ResourceClaimV1& claim, bool with_
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PluginRun>> PluginRun::Make(
-    const kube::SdraCase& given, const SelectorVerdictsMaker& make_verdicts) {
+    const kube::SdraCase& given, const SelectorVerdictsMaker& make_verdicts,
+    const AllocatorOptions& upstream) {
   AllocatorOptions allocator;
+  allocator.release = upstream.release;
+  allocator.features = DefaultDraFeatures(upstream.release);
+  allocator.strict_upstream = upstream.strict_upstream;
   StructuredOptions options;
   bool taint_rules = true;
   const std::map<std::string, bool> gates(given.gates().begin(), given.gates().end());
@@ -98,6 +102,7 @@ PluginRun::PluginRun(const kube::SdraCase& given, const AllocatorOptions& alloca
           [this](const DeviceUse& use) { return inventory_.NewSearch(use); }, options),
       writes_(&store_, &in_flight_, options),
       now_ns_(KubeTimeNs(kStart)) {
+  inventory_.set_holders([this] { return store_.allocated().Use(in_flight_); });
   for (const kube::Node& node : given.nodes()) nodes_.push_back(&node);
   // The informer delivers the classes in the order of their names, which counts.
   std::map<std::string, const kube::DeviceClass*> by_name;

@@ -59,8 +59,8 @@ inline constexpr Room kArrows[] = {
     {"sim/compare",
      "sim/compare sim/outputs sim/run sim/scenario sim/record sim/core policies model", ""},
     {"sim/bench",
-     "sim/bench sim/compare sim/outputs sim/run sim/scenario sim/record sim/core policies traces "
-     "model",
+     "sim/bench sim/compare sim/outputs sim/run sim/scenario sim/record sim/sdra sim/core policies "
+     "traces model",
      ""},
     {"sim/extender", "sim/extender sim/scenario sim/core policies/framework traces model", ""},
     {"sim/kube", "sim/kube sim/extender sim/scenario sim/core policies traces model", ""},

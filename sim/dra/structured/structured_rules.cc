@@ -150,6 +150,7 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, const Cl
           },
           options.plugin),
       writes_(&cache_, &in_flight_, options.plugin) {
+  inventory_.set_holders([this] { return cache_.allocated().Use(in_flight_); });
   for (const kube::DeviceTaintRule& rule : options.taint_rules) inventory_.AddRule(rule);
   for (size_t n = 0; n < cluster->node_count(); ++n) {
     nodes_.push_back(NodeToV1(cluster->node_spec(NodeId(n))));
@@ -400,7 +401,11 @@ DraRules::Status StructuredRules::Resume(Cycle& cycle, const ApiReply* reply) {
   return Run(state, writes_.Resume(&state.cycle, &answer, NowNs()));
 }
 
-void StructuredRules::Abort(Cycle& cycle) { AsState(cycle).cycle.tasks.clear(); }
+void StructuredRules::Abort(Cycle& cycle) {
+  StructuredCycle& state = AsState(cycle).cycle;
+  state.tasks.clear();
+  state.paused_call.reset();
+}
 
 // Reserved devices that no later point has written or given back.
 void StructuredRules::Forget(Cycle& cycle) {
