@@ -7,6 +7,7 @@
 #include "model/key_error.h"
 #include "model/text/shown_text.h"
 #include "sim/core/decided_dispatcher.h"
+#include "sim/scenario/front_end_spec.h"
 
 namespace drasim::bench {
 

@@ -137,7 +137,7 @@ TEST_F(StructuredDraTest, BindingConditionsTimeOut) {
                                   "zero_latency: true, binding_timeout: 30s")));
   ASSERT_NE(sim, nullptr);
   EXPECT_THAT(Runs(*sim), ElementsAre("a -1--1", "b 1-601"));
-  EXPECT_GE(sim->jobs().row(JobId(0)).attempts_failed, 1U);
+  EXPECT_GE(sim->jobs().row(JobId(0U)).attempts_failed, 1U);
 }
 
 TEST_F(StructuredDraTest, RefusesWhatMakesNoSense) {

@@ -544,7 +544,7 @@ class World : public component_testing::ComponentRig, public PodRunner {
   };
 
   explicit World(const WorldOptions& options = Sharp()) : ComponentRig(options.seed) {
-    std::vector<ClaimDriver*> drivers;
+    std::vector<NodePlugin*> drivers;
     for (const std::string& name : options.drivers) {
       plugins_.push_back(std::make_unique<Plugin>(this, name));
       drivers.push_back(plugins_.back().get());
