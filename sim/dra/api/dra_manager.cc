@@ -94,7 +94,7 @@ struct DraManager::PodState {
   }
 };
 
-DraManager::DraManager(std::vector<ClaimDriver*> drivers, const DraManagerOptions& options,
+DraManager::DraManager(std::vector<NodePlugin*> drivers, const DraManagerOptions& options,
                        PodRunner* runner)
     : drivers_(std::move(drivers)),
       options_(options),
@@ -514,7 +514,7 @@ void DraManager::PlanCalls(const std::vector<Ref<ResourceClaim>>& claims, PodSta
 
 bool DraManager::StartCall(PodState& state) {
   PodState::PluginCall& call = state.calls[state.call];
-  const ClaimDriver* driver = FindDriver(call.driver);
+  const NodePlugin* driver = FindDriver(call.driver);
   if (driver == nullptr) return false;
   const bool unprepares = state.stage == PodState::Stage::kUnpreparing;
   const SimDuration latency = DrawPluginCall(options_.grpc_latency, draws_);
@@ -564,8 +564,8 @@ DraManager::NodeClaim& DraManager::There(const PodState& state, Uid claim) {
   return there->second;
 }
 
-ClaimDriver* DraManager::FindDriver(Name name) const {
-  for (ClaimDriver* driver : drivers_) {
+NodePlugin* DraManager::FindDriver(Name name) const {
+  for (NodePlugin* driver : drivers_) {
     if (driver->name() == name.text()) return driver;
   }
   return nullptr;

@@ -73,9 +73,8 @@ class DraManager : public Actor {
  public:
   static constexpr uint32_t kWatches = WatchBit(ObjectKind::kPod);
 
-  // Drivers by name; they must outlive it.
-  DraManager(std::vector<ClaimDriver*> drivers, const DraManagerOptions& options,
-             PodRunner* runner);
+  // Plugins by the names of their drivers; they must outlive it.
+  DraManager(std::vector<NodePlugin*> drivers, const DraManagerOptions& options, PodRunner* runner);
   ~DraManager() override;
   void Start(ApiClient* client);
 
@@ -155,10 +154,10 @@ class DraManager : public Actor {
   void Cancel(PodState& state);
   SimDuration Jittered(SimDuration delay);
   SimDuration PrepareRetryDelay();
-  ClaimDriver* FindDriver(Name name) const;
+  NodePlugin* FindDriver(Name name) const;
   PodState* FindState(Uid pod) const;
 
-  std::vector<ClaimDriver*> drivers_;
+  std::vector<NodePlugin*> drivers_;
   DraManagerOptions options_;
   PodRunner* runner_;
   Random draws_;

@@ -109,7 +109,8 @@ class ObjectCache {
  private:
   std::tuple<ObjectTable<Pod>, ObjectTable<ResourceClass>, ObjectTable<ResourceClaim>,
              ObjectTable<ResourceClaimTemplate>, ObjectTable<PodSchedulingContext>,
-             ObjectTable<ParametersObject>>
+             ObjectTable<ParametersObject>, ObjectTable<DeviceClassObject>,
+             ObjectTable<ResourceSliceObject>>
       tables_;
 };
 

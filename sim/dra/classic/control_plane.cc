@@ -4,6 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "model/check.h"
+#include "sim/dra/classic/classic_rules.h"
 
 namespace drasim {
 namespace {
@@ -37,6 +38,18 @@ ClaimControllerOptions ClaimControllerOptionsOf(const ControlPlaneOptions& optio
 
 ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*> drivers,
                            PodObjects::ClaimsOf claims_of, const ControlPlaneOptions& options)
+    : ControlPlane(cluster, drivers,
+                   {std::make_unique<ClassicRules>(options.behaviour, options.seed),
+                    {drivers.begin(), drivers.end()}},
+                   std::move(claims_of), options) {}
+
+ControlPlane::ControlPlane(const ClusterState* cluster, OtherRules other,
+                           PodObjects::ClaimsOf claims_of, const ControlPlaneOptions& options)
+    : ControlPlane(cluster, {}, std::move(other), std::move(claims_of), options) {}
+
+ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*> drivers,
+                           OtherRules other, PodObjects::ClaimsOf claims_of,
+                           const ControlPlaneOptions& options)
     : cluster_(cluster),
       drivers_(std::move(drivers)),
       options_(options),
@@ -46,8 +59,9 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
       pods_(cluster, &network_.server(), &clock_, std::move(claims_of), options.finished_ttl),
       devices_(cluster, &network_.server().objects(), claim_names_),
       journal_(cluster, &network_.server().objects(), claim_names_),
-      owned_scheduler_(std::make_unique<SchedulerActor>(options.behaviour, options.gang_timeout,
-                                                        options.seed, &pods_, &clock_)),
+      owned_scheduler_(std::make_unique<SchedulerActor>(std::move(other.rules), options.behaviour,
+                                                        options.gang_timeout, options.seed, &pods_,
+                                                        &clock_)),
       scheduler_(owned_scheduler_.get()),
       claim_controller_(ClaimControllerOptionsOf(options)),
       pinned_(
@@ -57,7 +71,8 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
   of_kubelet.behaviour = options_.behaviour;
   of_kubelet.seed = options_.seed;
   of_kubelet.journal = &journal_;
-  dra_manager_ = std::make_unique<DraManager>(drivers_, of_kubelet, static_cast<PodRunner*>(this));
+  dra_manager_ = std::make_unique<DraManager>(std::move(other.plugins), of_kubelet,
+                                              static_cast<PodRunner*>(this));
   DriverControllerOptions of_driver = options_.driver_controller;
   of_driver.behaviour = options_.behaviour;
   of_driver.seed = options_.seed;
@@ -102,7 +117,7 @@ void ControlPlane::AttachClaims(PodControl* engine) {
   };
   pods_.Start(connect("user", options_.users, 0, &pods_));
   ApiClient* const scheduler =
-      connect("scheduler", options_.scheduler, SchedulerActor::kWatches, scheduler_);
+      connect("scheduler", options_.scheduler, scheduler_->watches(), scheduler_);
   scheduler_->Start(scheduler, engine);
   claim_controller_.Start(connect("claim-controller", options_.controller_manager,
                                   ClaimController::kWatches, &claim_controller_));

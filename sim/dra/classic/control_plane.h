@@ -1,5 +1,9 @@
-// ControlPlane: classic DRA's control plane around one run of the engine. It builds the API server
-// and its clients, and acts as the engine's agent of all nodes.
+// ControlPlane: DRA's control plane around one run of the engine. It builds the API server and its
+// clients, and acts as the engine's agent of all nodes.
+//
+// Without further words it is classic DRA's: drivers have controllers, with which the scheduler
+// negotiates. Given other rules of the scheduler (structured DRA), there are no such controllers;
+// API server, claim controller, garbage collector and kubelets are the same.
 //
 // The engine knows it as the agent of all nodes (NodeAgent) and, through its plugin, as a part of
 // the scheduler. Everything between these two passes through the API server's network: a client
@@ -31,16 +35,17 @@
 #include "sim/dra/api/claim_journal.h"
 #include "sim/dra/api/dra_manager.h"
 #include "sim/dra/api/dra_release.h"
+#include "sim/dra/api/dra_rules.h"
 #include "sim/dra/api/event_recorder.h"
 #include "sim/dra/api/garbage_collector.h"
 #include "sim/dra/api/network_clock.h"
 #include "sim/dra/api/pinned_pods.h"
 #include "sim/dra/api/pod_objects.h"
+#include "sim/dra/api/scheduler_actor.h"
 #include "sim/dra/api/scheduler_reports.h"
 #include "sim/dra/classic/control_plane_options.h"
 #include "sim/dra/classic/driver_controller.h"
 #include "sim/dra/classic/plane_faults.h"
-#include "sim/dra/classic/scheduler_actor.h"
 
 namespace drasim {
 
@@ -51,18 +56,27 @@ struct ApiCounts {
   uint64_t refused = 0;  // reads and writes
 };
 
+// The rules of a scheduler that allocates by itself, and the drivers' plugins of the kubelets.
+struct OtherRules {
+  std::unique_ptr<DraRules> rules;
+  std::vector<NodePlugin*> plugins;
+};
+
 class ControlPlane : public NodeAgent, private PodRunner {
  public:
   // Create receives the templates and claims that the pods' entries name. `cluster` and the drivers
   // must outlive it.
   ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*> drivers,
                PodObjects::ClaimsOf claims_of, const ControlPlaneOptions& options);
+  // The same without classic DRA. The plugins must outlive it.
+  ControlPlane(const ClusterState* cluster, OtherRules other, PodObjects::ClaimsOf claims_of,
+               const ControlPlaneOptions& options);
   ~ControlPlane() override;
 
   // Creates an object before the run begins (classes, templates, shared claims, parameters).
   absl::Status Create(ObjectRef object);
   // The scheduler's plugin for the profile, which takes ownership. Call once, before Attach.
-  std::unique_ptr<Plugin> TakePlugin() { return std::move(owned_scheduler_); }
+  std::unique_ptr<SchedulerActor> TakePlugin() { return std::move(owned_scheduler_); }
   // True for the name of a component that can fail.
   bool HasComponent(absl::string_view name) const;
   // Called with every completed call, in addition to the counts.
@@ -107,6 +121,8 @@ class ControlPlane : public NodeAgent, private PodRunner {
   const ApiCounts& counts(ClientId client) const { return counts_[client]; }
 
  private:
+  ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*> drivers, OtherRules other,
+               PodObjects::ClaimsOf claims_of, const ControlPlaneOptions& options);
   // PodRunner
   void PodStarted(const Pod& pod) override;
   void PodEnded(const Pod& pod) override;

@@ -13,8 +13,8 @@
 #include "sim/dra/api/api_network.h"
 #include "sim/dra/api/network_clock.h"
 #include "sim/dra/api/pod_objects.h"
+#include "sim/dra/api/scheduler_actor.h"
 #include "sim/dra/classic/control_plane_options.h"
-#include "sim/dra/classic/scheduler_actor.h"
 
 namespace drasim {
 

@@ -3,8 +3,8 @@
 //
 // After the timeout the gang's pods release all their claims, and the gang pauses. Gangs that hold
 // each other's devices would otherwise wait indefinitely. Upstream has neither gangs nor this rule.
-#ifndef DRASIM_SIM_DRA_CLASSIC_GANG_CLAIMS_H_
-#define DRASIM_SIM_DRA_CLASSIC_GANG_CLAIMS_H_
+#ifndef DRASIM_SIM_DRA_API_GANG_CLAIMS_H_
+#define DRASIM_SIM_DRA_API_GANG_CLAIMS_H_
 
 #include <cstdint>
 
@@ -60,4 +60,4 @@ class GangClaims {
 
 }  // namespace drasim
 
-#endif  // DRASIM_SIM_DRA_CLASSIC_GANG_CLAIMS_H_
+#endif  // DRASIM_SIM_DRA_API_GANG_CLAIMS_H_
