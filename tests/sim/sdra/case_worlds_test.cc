@@ -114,8 +114,10 @@ TEST(CaseWorldsTest, LifeCycle) {
 }
 
 TEST(CaseWorldsTest, EqualSizesAreEqualCases) {
-  for (const std::string& world : CaseWorldNames()) {
+  EXPECT_EQ(CaseWorldNames().size(), 11u);
+  for (const std::string world : {"same-numa", "mig-last-free", "cel", "life-cycle"}) {
     CaseWorldSize size;
+    if (world == "same-numa") size.nodes = 3;
     ASSERT_OK_AND_ASSIGN(const CaseSet first, MakeCaseWorld(world, size));
     ASSERT_OK_AND_ASSIGN(const CaseSet second, MakeCaseWorld(world, size));
     ASSERT_EQ(first.size(), second.size());
