@@ -12,7 +12,6 @@
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "policies/plugins/resource_scores.h"
-#include "sim/scenario/dra_spec.h"
 #include "sim/scenario/duration_text.h"
 #include "sim/scenario/field_errors.h"
 #include "traces/date_time.h"
@@ -101,10 +100,7 @@ absl::StatusOr<EngineOptions> MakeEngineOptions(const proto::Scenario& s) {
   }
   RETURN_IF_ERROR(ReadOwner(s.front_end().owner(), &options.owner));
   options.check_invariants = s.output().check_invariants();
-  // The control plane of classic DRA cannot be saved.
-  if (!UsesDra(s)) {
-    options.checkpoint_every = static_cast<uint64_t>(s.output().checkpoint_every());
-  }
+  options.checkpoint_every = static_cast<uint64_t>(s.output().checkpoint_every());
   // HeliosArtifact's simulator notices the end of a job one second later.
   if (s.compat() == "helios" && s.scheduler().queue() == "srtf") {
     options.release_delay = SimDuration::Seconds(1);

@@ -94,6 +94,10 @@ class SchedulerActor : public PreEnqueuePlugin,
   size_t cycles() const { return cycles_.size(); }
   uint64_t attempts() const { return attempts_; }  // started cycles
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
+
  private:
   struct Attempt {
     DynamicResources::Cycle cycle;
@@ -114,6 +118,11 @@ class SchedulerActor : public PreEnqueuePlugin,
     // Results of Reserve, PreBind and Bind. A reply for one pod of a gang makes the engine call the
     // step again for all of its pods.
     std::array<std::optional<StepResult>, 3> answers;
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& x) {
+      a(x.cycle, x.pod, x.waits, x.done, x.blocks, x.abandoned, x.binding, x.sent_again, x.lost,
+        x.node, x.report, x.undoes, x.answers);
+    }
   };
 
   Attempt* Find(PodId pod);
@@ -144,6 +153,9 @@ class SchedulerActor : public PreEnqueuePlugin,
   // limit nothing would slow down the resulting loop.
   bool WakesItself() const;
   bool IsPending(PodId pod) const;
+  // The part of Fields that concerns wakes_: those of the present instant, others count as none.
+  template <typename Archive, typename Self>
+  static void WakeFields(Archive& archive, Self& self);
   // Counts a wake without backoff; false after too many at this instant.
   bool CountWake(PodId pod, SimTime now);
   ReasonIndex LocalReason(DynamicResources::Reason reason) const;
@@ -166,6 +178,10 @@ class SchedulerActor : public PreEnqueuePlugin,
   struct HeldBack {
     uint32_t attempts = 0;
     bool turned_away = false;  // has been tried in the meantime
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& h) {
+      a(h.attempts, h.turned_away);
+    }
   };
   absl::flat_hash_map<PodId, HeldBack> held_back_;
   struct Wakes {
