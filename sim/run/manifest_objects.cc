@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/kube/api_defaults.h"
 #include "model/kube/reader.h"
 #include "model/kube/reader_schema.h"
 #include "model/kube/resource_lift.h"
@@ -119,6 +120,12 @@ Ref<ResourceClaimTemplate> ToClaimTemplate(const kube::Object& object, NamePool&
 
 // --- Structured DRA ---
 
+// With the API server's defaults.
+SharedMessage<kube::DeviceClaim> DeviceClaimOf(kube::DeviceClaim claim) {
+  SetDeviceClaimDefaults(&claim);
+  return SharedMessage<kube::DeviceClaim>(std::move(claim));
+}
+
 // Without status, too.
 Ref<ResourceClaim> ToClaimV1(const kube::Object& object, NamePool& names) {
   const kube::ResourceClaimV1& given = object.resource_claim_v1();
@@ -126,15 +133,14 @@ Ref<ResourceClaim> ToClaimV1(const kube::Object& object, NamePool& names) {
   made->meta = MetaForServer(object, names);
   made->labels.assign(given.metadata().labels().begin(), given.metadata().labels().end());
   std::sort(made->labels.begin(), made->labels.end());
-  made->spec.devices = SharedMessage<kube::DeviceClaim>(given.spec().devices());
+  made->spec.devices = DeviceClaimOf(given.spec().devices());
   return made;
 }
 
 Ref<ResourceClaimTemplate> ToClaimTemplateV1(const kube::Object& object, NamePool& names) {
   auto made = std::make_shared<ResourceClaimTemplate>();
   made->meta = MetaForServer(object, names);
-  made->spec.devices =
-      SharedMessage<kube::DeviceClaim>(object.resource_claim_template_v1().spec().spec().devices());
+  made->spec.devices = DeviceClaimOf(object.resource_claim_template_v1().spec().spec().devices());
   return made;
 }
 

@@ -18,6 +18,7 @@
 #include "sim/dra/api/api_network.h"
 #include "sim/dra/api/api_types.h"
 #include "sim/dra/api/dra_release.h"
+#include "sim/dra/api/plane_archive.h"
 #include "sim/dra/api/work_queue.h"
 
 namespace drasim {
@@ -640,5 +641,13 @@ bool ClaimController::OwnerNeedsItNoMore(const Sync& sync) const {
   return gone != deleted_pods_.end() &&
          client_->cache().of<Pod>().Find(gone->second.first, gone->second.second) != nullptr;
 }
+
+template <typename Archive, typename Self>
+void ClaimController::Fields(Archive& archive, Self& self) {
+  archive(self.queue_, self.syncs_, self.free_syncs_, self.retries_, self.users_, self.owned_,
+          self.deleted_pods_, self.deleted_order_, self.failed_creations_, self.claims_made_,
+          self.last_made_);
+}
+DRASIM_PLANE_FIELDS(ClaimController);
 
 }  // namespace drasim

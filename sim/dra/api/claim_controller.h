@@ -55,6 +55,10 @@ class ClaimController : public Actor {
   // Events that it reported, "FailedResourceClaimCreation" for example: reason -> number.
   uint64_t failed_creations() const { return failed_creations_; }
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
+
  private:
   using Key = WorkQueue::Key;
 
@@ -83,6 +87,10 @@ class ClaimController : public Actor {
     std::vector<Pod::ClaimName> made;
     Ref<ResourceClaim> claim;
     std::vector<Consumer> kept;
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& s) {
+      a(s.key, s.stage, s.failed, s.next, s.pod, s.made, s.claim, s.kept);
+    }
   };
 
   // The claim of an entry. Empty name: the entry needs none; absent: none has been created yet.

@@ -13,6 +13,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "sim/dra/api/plane_archive.h"
 
 namespace drasim {
 namespace {
@@ -70,6 +71,10 @@ struct DraManager::PodState {
     Name driver;
     std::vector<Ref<ResourceClaim>> claims;
     bool fails = false;
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& c) {
+      a(c.driver, c.claims, c.fails);
+    }
   };
 
   Ref<Pod> pod;  // the cached state, or the last one
@@ -91,6 +96,12 @@ struct DraManager::PodState {
       if (HoldsClaim(calls[i].claims, claim)) return true;
     }
     return false;
+  }
+
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    a(s.pod, s.node, s.stage, s.token, s.ending, s.failed, s.gone, s.entry, s.to_prepare, s.held,
+      s.calls, s.call);
   }
 };
 
@@ -626,5 +637,12 @@ DraManager::PodState* DraManager::FindState(Uid pod) const {
   const auto found = pods_.find(pod);
   return found == pods_.end() ? nullptr : found->second.get();
 }
+
+template <typename Archive, typename Self>
+void DraManager::Fields(Archive& archive, Self& self) {
+  archive(self.draws_, self.pods_, self.claims_, self.operations_, self.next_token_,
+          self.failed_prepares_);
+}
+DRASIM_PLANE_FIELDS(DraManager);
 
 }  // namespace drasim

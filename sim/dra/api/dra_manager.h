@@ -101,6 +101,10 @@ class DraManager : public Actor {
   // True when nothing is in progress or due for a retry. Pods may be running.
   bool idle() const { return operations_.empty(); }
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
+
  private:
   struct PodState;
   // A claim used by pods of one node.
@@ -110,6 +114,10 @@ class DraManager : public Actor {
     bool touched = false;      // some plugin has worked on it
     bool unpreparing = false;  // a call is in progress
     SimTime unprepared_at;     // end of that call
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& c) {
+      a(c.users, c.prepared, c.touched, c.unpreparing, c.unprepared_at);
+    }
   };
   using NodeClaimKey = std::pair<NodeId, Uid>;
 

@@ -29,6 +29,9 @@
 
 namespace drasim {
 
+class PlaneReader;
+class PlaneWriter;
+
 class DraRules {
  public:
   // Tokens of the rules' timers: this and the token of the cycle.
@@ -49,6 +52,10 @@ class DraRules {
     ReasonIndex reason = kFits;  // of Reasons()
     std::string message;         // upstream's words where they differ from pod to pod
     bool ok() const { return code == Code::kSuccess || code == Code::kSkip; }
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& s) {
+      a(s.code, s.reason, s.message);
+    }
   };
   // The effect of an event on a pod that the plugin rejected. kQueue: queued after its backoff, or
   // at once after kPending.
@@ -65,6 +72,10 @@ class DraRules {
     // The pod needs devices; otherwise the plugin has nothing to do after PreFilter.
     bool has_claims = false;
     bool undoes = false;  // the latest step is Unreserve
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& c) {
+      a(c.pod_uid, c.token, c.pod, c.node, c.has_claims, c.undoes);
+    }
   };
 
   // Behaviour of the plugin as such.
@@ -133,6 +144,13 @@ class DraRules {
   virtual Hint AfterChange(const Pod& pod, const WatchEvent& event) const = 0;
   // Whether the event may help every pod that the plugin rejected.
   virtual bool HelpsAll(const WatchEvent& event) const = 0;
+
+  // --- Checkpoints (plane_archive.h); called with saves() only ---
+  virtual bool saves() const { return false; }
+  virtual void Save(PlaneWriter&) const {}
+  virtual void Load(PlaneReader&) {}
+  virtual void SaveCycle(const Cycle&, PlaneWriter&) const {}
+  virtual std::unique_ptr<Cycle> LoadCycle(PlaneReader&) const { return nullptr; }
 };
 
 }  // namespace drasim

@@ -43,6 +43,12 @@ class GangClaims {
   void OnTimer(uint64_t token);
   void OnRestart();
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& g) {
+    a(g.draws_, g.deadlines_, g.pauses_, g.give_backs_);
+  }
+
  private:
   void GiveBack(PodId pod);
 

@@ -2,6 +2,7 @@
 
 #include "absl/algorithm/container.h"
 #include "model/check.h"
+#include "sim/dra/api/plane_archive.h"
 
 namespace drasim {
 namespace {
@@ -546,5 +547,65 @@ void SchedulerActor::OnContext(const WatchEvent& event) {
   if (pods_->UidOf(pod->row) != pod->meta.uid) return;
   Hint(pod->row, rules_->AfterChange(*pod, event));
 }
+
+// ---- Checkpoints ----
+
+template <typename Archive>
+void Fields(Archive& a, plane_archive::FieldsOf<Archive, FailedAttempt>& f) {
+  a(f.pod, f.why, f.nominated, f.binding);
+}
+template <typename Archive>
+void Fields(Archive& a, plane_archive::FieldsOf<Archive, Intent>& i) {
+  a(i.kind, i.latency);
+}
+template <typename Archive>
+void Fields(Archive& a, plane_archive::FieldsOf<Archive, StepResult>& r) {
+  a(r.code, r.reason, r.message, r.intents, r.names_nodes, r.nodes);
+}
+
+template <typename Archive, typename Self>
+void SchedulerActor::WakeFields(Archive& archive, Self& self) {
+  std::vector<std::pair<PodId, std::pair<SimTime, uint32_t>>> wakes;
+  for (size_t i = 0; !Archive::kLoads && i < self.wakes_.size(); ++i) {
+    const Wakes& last = self.wakes_[i];
+    if (last.count > 0 && last.at >= self.client_->now()) {
+      wakes.push_back({PodId(i), {last.at, last.count}});
+    }
+  }
+  archive(wakes);
+  if constexpr (Archive::kLoads) {
+    self.wakes_.clear();
+    for (const auto& [pod, wake] : wakes) {
+      if (pod.value() >= self.pods_->size()) return archive.Fail("a pod without object was woken");
+      if (self.wakes_.size() <= pod.value()) self.wakes_.resize(pod.value() + size_t{1});
+      self.wakes_[pod.value()] = {wake.first, wake.second};
+    }
+  }
+}
+
+template <typename Archive, typename Self>
+void SchedulerActor::RuleFields(Archive& archive, Self& self) {
+  if constexpr (Archive::kLoads) {
+    self.rules_->Load(archive);
+    for (auto& [token, attempt] : self.cycles_) {
+      if (attempt == nullptr) return archive.Fail("an attempt is missing");
+      attempt->cycle = self.rules_->LoadCycle(archive);
+    }
+  } else {
+    self.rules_->Save(archive);
+    for (const auto& [token, attempt] : self.cycles_) {
+      self.rules_->SaveCycle(*attempt->cycle, archive);
+    }
+  }
+}
+
+template <typename Archive, typename Self>
+void SchedulerActor::Fields(Archive& archive, Self& self) {
+  archive(self.gangs_, self.next_token_, self.cycles_, self.token_of_, self.pending_,
+          self.held_back_, self.users_, self.attempts_, self.down_);
+  RuleFields(archive, self);
+  WakeFields(archive, self);
+}
+DRASIM_PLANE_FIELDS(SchedulerActor);
 
 }  // namespace drasim

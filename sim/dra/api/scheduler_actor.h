@@ -105,6 +105,10 @@ class SchedulerActor : public PreEnqueuePlugin,
   size_t cycles() const { return cycles_.size(); }
   uint64_t attempts() const { return attempts_; }  // started cycles
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
+
  private:
   struct Attempt {
     std::unique_ptr<DraRules::Cycle> cycle;
@@ -126,6 +130,11 @@ class SchedulerActor : public PreEnqueuePlugin,
     // Results of Reserve, PreBind and Bind. A reply for one pod of a gang makes the engine call the
     // step again for all of its pods.
     std::array<std::optional<StepResult>, 3> answers;
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& x) {
+      a(x.pod, x.result, x.waits, x.done, x.blocks, x.abandoned, x.binding, x.sent_again, x.lost,
+        x.node, x.report, x.undoes, x.answers);
+    }
   };
 
   Attempt* Find(PodId pod);
@@ -160,6 +169,12 @@ class SchedulerActor : public PreEnqueuePlugin,
   // limit nothing would slow down the resulting loop.
   bool WakesItself() const;
   bool IsPending(PodId pod) const;
+  // The parts of Fields that concern the rules and their cycles.
+  template <typename Archive, typename Self>
+  static void RuleFields(Archive& archive, Self& self);
+  // The part of Fields that concerns wakes_: those of the present instant, others count as none.
+  template <typename Archive, typename Self>
+  static void WakeFields(Archive& archive, Self& self);
   // Counts a wake without backoff; false after too many at this instant.
   bool CountWake(PodId pod, SimTime now);
   DraRules::Status CallFailed() const;
@@ -182,6 +197,10 @@ class SchedulerActor : public PreEnqueuePlugin,
   struct HeldBack {
     uint32_t attempts = 0;
     bool turned_away = false;  // has been tried in the meantime
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& h) {
+      a(h.attempts, h.turned_away);
+    }
   };
   absl::flat_hash_map<PodId, HeldBack> held_back_;
   struct Wakes {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "model/check.h"
+#include "sim/dra/api/plane_archive.h"
 
 namespace drasim {
 namespace {
@@ -179,6 +180,23 @@ bool ClassicRules::HelpsAll(const WatchEvent& event) const {
     default:
       return false;
   }
+}
+
+// ---- Checkpoints ----
+
+void ClassicRules::Save(PlaneWriter& archive) const { archive(*rules_); }
+
+void ClassicRules::Load(PlaneReader& archive) { archive(*rules_); }
+
+void ClassicRules::SaveCycle(const Cycle& cycle, PlaneWriter& archive) const {
+  archive(cycle, static_cast<const ClassicCycle&>(cycle).state);
+}
+
+std::unique_ptr<DraRules::Cycle> ClassicRules::LoadCycle(PlaneReader& archive) const {
+  auto cycle = std::make_unique<ClassicCycle>();
+  Cycle& base = *cycle;
+  archive(base, cycle->state);
+  return cycle;
 }
 
 }  // namespace drasim

@@ -42,6 +42,12 @@ class ClassicRules : public DraRules {
   Hint AfterChange(const Pod& pod, const WatchEvent& event) const override;
   bool HelpsAll(const WatchEvent& event) const override;
 
+  bool saves() const override { return true; }
+  void Save(PlaneWriter& archive) const override;
+  void Load(PlaneReader& archive) override;
+  void SaveCycle(const Cycle& cycle, PlaneWriter& archive) const override;
+  std::unique_ptr<Cycle> LoadCycle(PlaneReader& archive) const override;
+
  private:
   // A step of the cycle has ended, or waits.
   static Status AfterStep(Cycle& cycle, const DynamicResources::Status& status);

@@ -4,6 +4,8 @@
 
 #include "absl/algorithm/container.h"
 #include "model/check.h"
+#include "model/status_macros.h"
+#include "sim/dra/api/plane_archive.h"
 #include "sim/dra/classic/classic_rules.h"
 
 namespace drasim {
@@ -110,7 +112,7 @@ bool ControlPlane::HasComponent(absl::string_view name) const {
 
 void ControlPlane::AttachClaims(PodControl* engine) {
   engine_ = engine;
-  journal_.Start(engine, network_.now());
+  journal_.Attach(engine);
   const auto connect = [this](absl::string_view name, const ConnectionOptions& connection,
                               uint32_t watches, Actor* actor) {
     return network_.Connect(ClientWith(name, connection, watches), actor);
@@ -225,10 +227,37 @@ void ControlPlane::NodeLost(NodeId node, SimTime now) {
   clock_.AfterCalls();
 }
 
-void ControlPlane::Save(StateWriter& out) const { out.Section("control plane"); }
+template <typename Archive, typename Self>
+void ControlPlane::Fields(Archive& archive, Self& self) {
+  archive(self.network_, self.clock_, self.pods_, self.devices_, self.journal_, *self.scheduler_);
+  if (self.reports_.has_value()) archive(self.scheduler_events_, *self.reports_);
+  archive(self.claim_controller_, self.garbage_collector_);
+  for (const auto& controller : self.driver_controllers_) archive(*controller);
+  archive(*self.dra_manager_, self.pinned_, self.faults_, self.counts_);
+}
 
-absl::Status ControlPlane::Load(StateReader&) {
-  return absl::UnimplementedError("a run with classic DRA cannot be resumed from a checkpoint");
+void ControlPlane::Save(StateWriter& out) const {
+  out.Section("control plane");
+  if (!scheduler_->rules().saves()) return;
+  PlaneWriter archive(&out);
+  Fields(archive, *this);
+  for (const ClaimDriver* driver : drivers_) driver->Save(out);
+}
+
+absl::Status ControlPlane::Load(StateReader& in) {
+  in.Section("control plane");
+  if (!scheduler_->rules().saves()) {
+    return absl::UnimplementedError(
+        "a run with structured DRA cannot be resumed from a checkpoint");
+  }
+  PlaneReader archive(&in, &names_);
+  Fields(archive, *this);
+  if (in.status().ok() && counts_.size() != network_.clients()) {
+    in.Fail("the counts are not those of the components");
+  }
+  RETURN_IF_ERROR(in.status());
+  for (ClaimDriver* driver : drivers_) RETURN_IF_ERROR(driver->Load(in));
+  return absl::OkStatus();
 }
 
 }  // namespace drasim

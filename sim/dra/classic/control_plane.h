@@ -13,7 +13,7 @@
 // NetworkClock couples the network to the engine. PlaneFaults breaks components, CheckControlPlane
 // (plane_checks.h) tests invariants, ClaimExplainer (claim_explainer.h) explains why a pod waits.
 //
-// Not part of checkpoints.
+// Checkpoints hold all of it: objects, caches, messages under way, and what each actor is doing.
 #ifndef DRASIM_SIM_DRA_CLASSIC_CONTROL_PLANE_H_
 #define DRASIM_SIM_DRA_CLASSIC_CONTROL_PLANE_H_
 
@@ -54,6 +54,10 @@ struct ApiCounts {
   uint64_t reads = 0;
   uint64_t writes = 0;
   uint64_t refused = 0;  // reads and writes
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& c) {
+    a(c.reads, c.writes, c.refused);
+  }
 };
 
 // The rules of a scheduler that allocates by itself, and the drivers' plugins of the kubelets.
@@ -98,7 +102,7 @@ class ControlPlane : public NodeAgent, private PodRunner {
   void PodDeleted(PodId pod, SimTime now) override;
   // The node's kubelet forgets its prepared claims; nothing there is unprepared any more.
   void NodeLost(NodeId node, SimTime now) override;
-  // The setup of a run rejects checkpoints.
+  void RunBegins(SimTime now) override { journal_.Begin(now); }
   void Save(StateWriter& out) const override;
   absl::Status Load(StateReader& in) override;
 
@@ -127,6 +131,9 @@ class ControlPlane : public NodeAgent, private PodRunner {
   void PodStarted(const Pod& pod) override;
   void PodEnded(const Pod& pod) override;
 
+  // All that checkpoints hold, except the drivers, which have archives of their own.
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
   void Count(const ApiMessage& message);
   void CreateNodeObjects(const ClaimDriver& driver);
 

@@ -44,6 +44,12 @@ class PlaneFaults {
   void BreakWatch(absl::string_view component, SimDuration length);
   void DeleteClaim(Uid uid);
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& f) {
+    a(f.ahead_);
+  }
+
  private:
   ClientId ClientNamed(absl::string_view name) const;
 

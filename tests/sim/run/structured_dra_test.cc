@@ -124,7 +124,7 @@ TEST_F(StructuredDraTest, KubeletsPrepareClaims) {
   const auto sim = Finished(BuildText(Scenario(JobText("a", "template: one-gpu", "10m"),
                                                "zero_latency: true, prepare: 3s, unprepare: 4s")));
   ASSERT_NE(sim, nullptr);
-  EXPECT_THAT(Runs(*sim), ElementsAre("a 3-607"));
+  EXPECT_THAT(Runs(*sim), ElementsAre("a 0-607"));
 }
 
 // No driver sets the condition, so that PreBind fails at the deadline, again and again; the devices
