@@ -3,6 +3,7 @@
 #define DRASIM_POLICIES_ALLOCATOR_CONSTRAINT_STATE_H_
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,10 @@ class ConstraintState {
   // Adds a device unless that would break the constraint. `value` must outlive the addition.
   // O(devices x elements).
   bool Add(const ConstraintValue& value);
+  // Whether Add would succeed.
+  bool MayAdd(const ConstraintValue& value) const;
+  // Equal for states that accept the same values from now on.
+  std::string Content() const;
   // Undoes the last Add that succeeded.
   void Remove();
 

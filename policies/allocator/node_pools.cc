@@ -319,6 +319,7 @@ absl::Status NodePools::FillCounters(const std::vector<uint32_t>& counter_slices
       const auto key = std::make_pair(first_set + counter.set, counter.name.value());
       names.numbers[key] = static_cast<uint32_t>(view->counters.size());
       view->counters.push_back(counter.amount);
+      view->counter_names.push_back(counter.name);
     }
   }
   view->counter_sets = names.sets.size();
