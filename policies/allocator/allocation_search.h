@@ -68,6 +68,8 @@ class AllocationSearch {
   };
 
   bool Prepare();
+  // Whether the bugs of an older release let the answer depend on what was tried before.
+  bool DependsOnTheWay() const;
   bool PrepareAll(uint32_t request);
   Outcome Step(const Position& at);
   // The same where branches are pruned.
@@ -81,6 +83,9 @@ class AllocationSearch {
   bool Charges(const RequestPlan& request, uint32_t device) const;
   Outcome NextDevice(const Position& at, Place start, bool in_order);
 
+  // An invalid pool that ends the attempt, if the search comes to it before this segment.
+  bool MeetsInvalidPool(size_t segment);
+
   // kFound: taken. kNone: cannot be taken. `must`: a constraint that is not met is an error.
   Outcome Take(uint32_t claim, uint32_t request, Place place, bool must);
   bool IsInUse(uint32_t claim, const RequestPlan& request, uint32_t device) const;
@@ -88,6 +93,10 @@ class AllocationSearch {
   void RemoveFromConstraints(uint32_t claim, uint32_t request, size_t count);
   bool HasRoom(uint32_t request, uint32_t device) const;
   void Undo();
+  // Gives a device back after the constraints, or its lack of room, ruled it out.
+  void GiveUp(uint32_t claim, uint32_t request, const TakenDevice& device, bool lacks_room);
+  // Forgets what devices that were given up have kept.
+  void ForgetLeftovers();
 
   const ConstraintValue* ValueFor(uint32_t claim, size_t constraint, uint32_t request,
                                   uint32_t device);
@@ -100,6 +109,7 @@ class AllocationSearch {
   NodePools* pools_;
   const DeviceCatalog& catalog_;
   const AllocatorOptions& options_;
+  const ReleaseRules& rules_;
   SelectorVerdicts* verdicts_;
   const UseIndex* use_;
   ClaimPlan* plan_;
@@ -108,6 +118,7 @@ class AllocationSearch {
   std::unique_ptr<BranchPruner> pruner_;  // null: the search is exhaustive
   bool has_failed_ = false;               // a device was tried in vain, with pruning
   int64_t budget_ = 0;                    // of steps
+  bool has_leftovers_ = false;
   std::string error_;
   int64_t steps_ = 0;
   std::vector<std::vector<Place>> listed_;  // by request plan, of mode All

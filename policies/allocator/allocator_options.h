@@ -13,7 +13,9 @@ struct AllocatorOptions {
   // Features that the variant does not know are off.
   DraFeatures features = DefaultDraFeatures(StructuredRelease::k1_37);
   AllocatorVariant variant = AllocatorVariant::kIncubating;
-  // Keeps upstream's open bug: devices given with admin access are charged to counters.
+  // Keeps bugs that are open upstream: devices given with admin access are charged to counters
+  // (kubernetes/kubernetes#140729), and what held devices took is read from the slices as they are
+  // now (#140802).
   bool strict_upstream = true;
   // Searches as upstream does, without pruning, and counts its steps.
   bool count_steps = false;

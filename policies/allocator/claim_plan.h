@@ -37,6 +37,7 @@ enum class KindVerdict : uint8_t {
 // A request, or one alternative of a prioritised list.
 struct RequestPlan {
   uint32_t claim = 0;
+  uint32_t group = 0;       // number of the request in its claim
   std::string name;         // of the request or subrequest
   std::string result_name;  // "request" or "request/subrequest"
   std::string parent;       // of a subrequest

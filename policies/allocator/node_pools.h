@@ -17,6 +17,7 @@
 #include "model/proto/kube.pb.h"
 #include "policies/allocator/allocator_options.h"
 #include "policies/allocator/device_catalog.h"
+#include "policies/allocator/release_rules.h"
 #include "policies/allocator/shared_answers.h"
 
 namespace drasim {
@@ -46,7 +47,8 @@ struct PoolView {
   std::vector<ExactAmount> counters;  // totals, by counter
   std::vector<TextId> counter_names;  // within their sets, by counter
   size_t counter_sets = 0;
-  std::vector<uint32_t> consumers;  // devices of all_slices that consume counters
+  std::vector<uint32_t> counter_slices;  // by counter, where counters belong to slices
+  std::vector<uint32_t> consumers;       // devices of all_slices that consume counters
   absl::flat_hash_map<uint32_t, std::vector<CounterUse>> uses;
   absl::flat_hash_map<uint32_t, std::vector<GroupUse>> group_uses;  // empty without the gate
 };
@@ -67,6 +69,9 @@ struct NodeView {
   std::vector<DeviceSegment> segments;          // of the pools that are complete and valid
   absl::flat_hash_map<uint32_t, bool> allowed;  // devices of segments with per_device_nodes
   bool any_invalid = false;
+  // Where invalid pools end the search: it comes to this one before the segment.
+  const PoolView* invalid_pool = nullptr;
+  size_t invalid_before_segment = 0;
   bool declares_node_operations = false;
 
   // Whether devices of the segment may be taken, as far as optional node operations go. `gate`:
@@ -92,11 +97,25 @@ struct DevicePlace {
   }
 };
 
+// An amount of a counter that held devices took beyond what the slices say.
+struct CounterDrift {
+  std::string driver;
+  std::string pool;
+  std::string set;
+  std::string counter;
+  ExactAmount amount = 0;  // negative: they took less
+
+  friend bool operator==(const CounterDrift&, const CounterDrift&) = default;
+};
+
 class NodePools {
  public:
-  NodePools(const AllocatorOptions& options, std::shared_ptr<DeviceCatalog> catalog);
+  // Counters of the pools are less by `drift`.
+  NodePools(const AllocatorOptions& options, std::shared_ptr<DeviceCatalog> catalog,
+            std::vector<CounterDrift> drift = {});
 
   const AllocatorOptions& options() const { return options_; }
+  const ReleaseRules& rules() const { return rules_; }
   DeviceCatalog& catalog() const { return *catalog_; }
   std::shared_ptr<const DeviceCatalog> shared_catalog() const { return catalog_; }
 
@@ -130,6 +149,7 @@ class NodePools {
   absl::Status GatherSlices(const proto::kube::Node& node, SlicesByPool* by_pool) const;
   absl::StatusOr<bool> IsRelevant(const CatalogSlice& slice, const proto::kube::Node& node) const;
   bool IsIgnored(const CatalogSlice& slice) const;
+  bool HasPoolCounters(const CatalogSlice& slice) const;
   // Null: the pool is obsolete.
   const PoolView* PoolViewOf(uint32_t pool, const std::vector<uint32_t>& slices);
   const PoolView* Intern(uint32_t pool, const std::vector<uint32_t>& slices,
@@ -143,12 +163,18 @@ class NodePools {
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers;  // of set and name
   };
   absl::Status FillUses(uint32_t index, const CounterNames& names, PoolView* view) const;
+  // The same where every slice has its own counter sets: what a slice does not have is not checked.
+  void FillSliceCounters(uint32_t index, PoolView* view) const;
   absl::Status FillCounters(const std::vector<uint32_t>& counter_slices,
                             const std::vector<uint32_t>& order, PoolView* view) const;
+  // Takes the drift of a counter off.
+  void ApplyDrift(const CatalogCounter& counter, PoolView* view) const;
   void SortPools(std::vector<const PoolView*>* pools) const;
 
   AllocatorOptions options_;
+  ReleaseRules rules_;
   std::shared_ptr<DeviceCatalog> catalog_;
+  std::vector<CounterDrift> drift_;
   std::vector<std::unique_ptr<PoolView>> pools_;
   std::map<std::vector<uint32_t>, const PoolView*> pool_index_;
   absl::flat_hash_map<std::string, std::unique_ptr<NodeView>> nodes_;

@@ -112,6 +112,10 @@ std::vector<uint64_t> NodeStates::ShapeContent(const PoolView& pool) const {
   content.push_back(pool.counter_sets);
   content.push_back(pool.counters.size());
   for (const ExactAmount& amount : pool.counters) AppendExact(amount, &content);
+  for (const uint32_t slice : pool.counter_slices) {
+    const auto place = std::find(pool.slices.begin(), pool.slices.end(), slice);
+    content.push_back(static_cast<uint64_t>(place - pool.slices.begin()));
+  }
   for (const uint32_t index : pool.slices) {
     const CatalogSlice& slice = catalog.slices()[index];
     const proto::kube::ResourceSliceSpec& spec = slice.slice->spec();

@@ -132,7 +132,7 @@ class AllocatorState {
     } else if (outcome == AllocationSearch::Outcome::kError) {
       answer.outcome = AllocationOutcome::kError;
       answer.error = search_->error();
-    } else if (view.any_invalid) {
+    } else if (view.any_invalid && pools_.rules().passes_invalid_pools) {
       answer.outcome = AllocationOutcome::kNodeError;
       answer.error = kInvalidPools;
     }
