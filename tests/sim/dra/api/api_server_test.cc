@@ -602,6 +602,8 @@ bool Holds(const ResourceClaimTemplate& t) {
   return !t.spec.class_name.empty() && IsComplete(t.spec.parameters);
 }
 bool Holds(const ParametersObject&) { return true; }
+bool Holds(const DeviceClassObject&) { return true; }
+bool Holds(const ResourceSliceObject&) { return true; }
 bool Holds(const PodSchedulingContext& context) {
   std::vector<std::string> entries;
   for (const auto& [entry, nodes] : context.claims) {
@@ -852,6 +854,8 @@ class RequestMaker {
         return Make<PodSchedulingContext>(ObjectKind::kPodSchedulingContext);
       case ObjectKind::kParameters:
         return Make<ParametersObject>(ObjectKind::kParameters);
+      case ObjectKind::kDeviceClass:  // objects of structured DRA have no rules here
+      case ObjectKind::kResourceSlice:
       case ObjectKind::kEvent:  // not kept
         break;
     }
