@@ -21,6 +21,7 @@
 #include "policies/drivers/slice_publishers.h"
 #include "sim/kube/case_file.h"
 #include "sim/sdra/allocator_case.h"
+#include "sim/sdra/allocator_rounds.h"
 #include "sim/sdra/case_table.h"
 #include "sim/sdra/json_message.h"
 #include "tests/policies/drivers/slice_differences.h"
