@@ -495,70 +495,62 @@ void ApiNetwork::Relist(ApiClient& client, bool tell) {
   }
 }
 
+// Slots have no meaning of their own, so that equal states have equal bytes: the messages stand in
+// the order of their delivery.
 template <typename Archive, typename Self>
 void ApiNetwork::MessageFields(Archive& archive, Self& self) {
-  archive(self.free_slots_);
+  archive(self.next_sequence_);
   if constexpr (Archive::kLoads) {
     self.slots_.clear();
-    self.slots_.resize(self.free_slots_.size() + archive.state().Count());
-  } else {
-    archive(self.slots_.size() - self.free_slots_.size());
-  }
-  const size_t slots = self.slots_.size();
-  std::vector<bool> free(slots);
-  for (const uint32_t slot : self.free_slots_) {
-    if (slot >= slots || free[slot]) {
-      if constexpr (Archive::kLoads) archive.Fail("a message is free that cannot be");
-      return;
+    self.free_slots_.clear();
+    self.now_line_.clear();
+    self.later_.Clear();
+    for (size_t left = archive.state().Count(); left > 0 && archive.ok(); --left) {
+      const uint32_t slot = self.NewMessage(0);
+      archive(self.slots_[slot]);
+      self.now_line_.push_back(slot);
     }
-    free[slot] = true;
-  }
-  for (size_t slot = 0; slot < slots; ++slot) {
-    if (!free[slot]) archive(self.slots_[slot]);
+    for (size_t left = archive.state().Count(); left > 0 && archive.ok(); --left) {
+      const uint32_t slot = self.NewMessage(0);
+      SimTime at;
+      uint64_t sequence = 0;
+      archive(at, sequence, self.slots_[slot]);
+      if (sequence >= self.next_sequence_) return archive.Fail("a message comes too late");
+      self.later_.Push({at.ns(), sequence << kSlotBits | slot}, EarlierKey());
+    }
+  } else {
+    archive(self.now_line_.size());
+    for (const uint32_t slot : self.now_line_) archive(self.slots_[slot]);
+    std::vector<EventKey> later;
+    self.later_.ForEach([&later](const EventKey& key) { later.push_back(key); });
+    std::sort(later.begin(), later.end(), EarlierKey());
+    archive(later.size());
+    for (const EventKey& key : later) {
+      archive(SimTime(key.time_ns), key.order >> kSlotBits, self.slots_[key.order & kSlotMask]);
+    }
   }
 }
 
 template <typename Archive, typename Self>
-void ApiNetwork::OrderFields(Archive& archive, Self& self) {
-  std::vector<std::pair<int64_t, uint64_t>> later;
-  if constexpr (!Archive::kLoads) {
-    self.later_.ForEach([&](const EventKey& key) { later.emplace_back(key.time_ns, key.order); });
-    std::sort(later.begin(), later.end());
-  }
-  archive(later, self.soon_, self.now_line_, self.next_sequence_);
+void ApiNetwork::ChangeFields(Archive& archive, Self& self) {
+  archive(self.soon_);
   if constexpr (Archive::kLoads) {
-    std::vector<EventKey> keys;
-    for (const auto& [time_ns, order] : later) keys.push_back({time_ns, order});
-    self.later_.Assign(keys, EarlierKey());
     self.soon_left_ = 0;
     for (const Change& change : self.soon_) {
       self.soon_left_ += change.receivers.size() - std::min(change.next, change.receivers.size());
     }
-    if (archive.ok() && !self.IsConsistent()) archive.Fail("messages are lost or come twice");
+    if (archive.ok() && !self.IsConsistent()) archive.Fail("a message is for no component");
   }
 }
 
 bool ApiNetwork::IsConsistent() const {
-  std::vector<bool> in_line(slots_.size());
-  const auto add = [&](uint64_t slot) {
-    if (slot >= slots_.size() || in_line[slot] || slots_[slot].client >= clients_.size()) {
-      return false;
-    }
-    in_line[slot] = true;
-    return true;
-  };
   bool good = true;
-  size_t count = free_slots_.size() + now_line_.size();
-  for (const uint32_t slot : now_line_) good &= add(slot);
-  later_.ForEach([&](const EventKey& key) {
-    good &= add(key.order & kSlotMask);
-    ++count;
-  });
+  for (const Message& message : slots_) good &= message.client < clients_.size();
   for (const Change& change : soon_) {
     good &= MetaOf(change.event.object) != nullptr && change.next <= change.receivers.size();
     for (const ClientId client : change.receivers) good &= client < clients_.size();
   }
-  return good && count == slots_.size();
+  return good;
 }
 
 template <typename Archive, typename Self>
@@ -567,7 +559,7 @@ void ApiNetwork::Fields(Archive& archive, Self& self) {
   archive(self.now_, self.server_);
   for (const std::unique_ptr<ApiClient>& client : self.clients_) archive(*client);
   MessageFields(archive, self);
-  OrderFields(archive, self);
+  ChangeFields(archive, self);
 }
 DRASIM_PLANE_FIELDS(ApiNetwork);
 

@@ -210,12 +210,12 @@ class ApiNetwork {
   uint32_t NewMessage(ClientId client);
   void Free(uint32_t slot) { free_slots_.push_back(slot); }
   void Push(SimTime at, uint32_t slot);
-  // Parts of Fields: messages in use with their slots, and their order.
+  // Parts of Fields: messages in flight, and changes that await the end of a handler.
   template <typename Archive, typename Self>
   static void MessageFields(Archive& archive, Self& self);
   template <typename Archive, typename Self>
-  static void OrderFields(Archive& archive, Self& self);
-  // Whether loaded queues refer to each message in use once, and to existing clients.
+  static void ChangeFields(Archive& archive, Self& self);
+  // Whether all that was loaded concerns existing clients.
   bool IsConsistent() const;
   uint32_t PopLater();
   // Drop messages in flight, and changes that await the end of the running handler. O(all), for
