@@ -159,6 +159,7 @@ class DeviceInventory {
   size_t row_count() const { return rows_.size(); }
   const RowUse& use(InventoryRow row) const { return rows_[row.value()].use; }
   PoolId pool_of(InventoryRow row) const { return rows_[row.value()].pool; }
+  TextId name_of(InventoryRow row) const { return rows_[row.value()].name; }
   // As the pool's latest slices publish it; null if they do not.
   const SliceDevice* published(InventoryRow row) const;
   // The node whose device it is; invalid for devices of no single node, or that are not published.
@@ -170,8 +171,6 @@ class DeviceInventory {
   // By driver, in the order in which they came.
   absl::Span<const DriverTotals> totals() const { return totals_; }
   const absl::btree_map<DeviceHolder, DeviceHolding>& holders() const { return holders_; }
-  // "driver/pool/device"
-  std::string RowText(InventoryRow row) const;
   // Invalid for a device that was neither published nor held.
   InventoryRow Find(absl::string_view driver, absl::string_view pool,
                     absl::string_view device) const;
@@ -233,6 +232,8 @@ class DeviceInventory {
   void RestoreRows(const DeviceUndo& undo);
   bool IsFree(const DeviceHold& hold) const;
   bool CapacitySuffices(const DeviceHold& hold) const;
+  // "driver/pool/device"
+  std::string RowText(InventoryRow row) const;
   // What the holders make of the rows, but for who was freed or charged.
   void CountHolders(std::vector<RowUse>* uses, std::vector<Amounts>* consumed) const;
   absl::Status CheckRows() const;

@@ -231,12 +231,12 @@ const PoolView* NodePools::Intern(uint32_t pool, const std::vector<uint32_t>& sl
 bool NodePools::HasDuplicateName(PoolView* view) {
   // Names that this pool has already: those with its mark.
   const uint32_t mark = ++name_mark_;
-  name_marks_.resize(catalog_->device_names().size());
+  name_marks_.resize(catalog_->inventory().row_count());
   for (const uint32_t index : view->slices) {
     const CatalogSlice& slice = catalog_->slices()[index];
     for (uint32_t i = slice.first_device; i < slice.end_device; ++i) {
       const CatalogDevice& device = catalog_->devices()[i];
-      uint32_t& known = name_marks_[device.name.value()];
+      uint32_t& known = name_marks_[device.row->row.value()];
       if (known == mark) {
         view->invalid = true;
         view->has_binding_conditions = false;
@@ -294,7 +294,7 @@ absl::Status NodePools::FillCounters(const std::vector<uint32_t>& counter_slices
         return absl::InvalidArgumentError(absl::StrCat("duplicate counter set name ", set.name()));
       }
     }
-    for (const CatalogCounter& counter : all[index].counters) {
+    for (const SliceCounter& counter : all[index].counters()) {
       const auto key = std::make_pair(first_set + counter.set, counter.name.value());
       names.numbers[key] = static_cast<uint32_t>(view->counters.size());
       view->counters.push_back(counter.amount);
@@ -330,7 +330,7 @@ absl::Status NodePools::FillUses(uint32_t index, const CounterNames& names, Pool
     group_uses.push_back(std::move(group));
   }
   std::map<uint32_t, ExactAmount> amounts;
-  for (const CatalogCounter& use : device.counters) {
+  for (const SliceCounter& use : device.row->counters) {
     const auto number = names.numbers.find({set_of_entry[use.set], use.name.value()});
     if (number == names.numbers.end()) {
       return absl::InvalidArgumentError(absl::StrCat("counter ", texts.Text(use.name),

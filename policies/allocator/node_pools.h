@@ -131,7 +131,7 @@ class NodePools {
   std::vector<std::unique_ptr<PoolView>> pools_;
   std::map<std::vector<uint32_t>, const PoolView*> pool_index_;
   absl::flat_hash_map<std::string, std::unique_ptr<NodeView>> nodes_;
-  std::vector<uint32_t> name_marks_;  // by name of a device: the pool that had it last
+  std::vector<uint32_t> name_marks_;  // by row of the inventory: the pool that had it last
   uint32_t name_mark_ = 0;
 };
 

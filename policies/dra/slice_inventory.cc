@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "model/kube/slice_facts_of.h"
 #include "model/status_macros.h"
 #include "policies/allocator/structured_allocator.h"
 #include "policies/dra/taint_rules.h"
@@ -52,28 +54,50 @@ class AllocatorSearch : public DeviceSearch {
 
 }  // namespace
 
+SliceInventory::SliceInventory(const AllocatorOptions& options,
+                               const SelectorVerdictsMaker& make_verdicts, ClusterState* cluster)
+    : options_(options),
+      cluster_(*cluster),
+      verdicts_(make_verdicts(&cluster->device_columns(), options.features)) {}
+
 void SliceInventory::AddClass(kube::DeviceClass device_class) {
   classes_.push_back(std::make_shared<kube::DeviceClass>(std::move(device_class)));
+}
+
+void SliceInventory::Publish(Slice* slice) {
+  const absl::StatusOr<SliceFacts> facts = SliceFactsOf(*slice->object);
+  slice->status = facts.status();
+  if (!facts.ok()) {
+    if (slice->id.valid()) cluster_.WithdrawSlice(slice->id);
+    slice->id = SliceId();
+  } else if (slice->id.valid()) {
+    cluster_.ReplaceSlice(slice->id, *facts);
+  } else {
+    slice->id = cluster_.PublishSlice(*facts);
+  }
 }
 
 bool SliceInventory::Put(const kube::ResourceSlice& slice) {
   views_ = nullptr;
   auto tainted = std::make_shared<kube::ResourceSlice>(slice);
   AppendTaintsOfRules(rules_, tainted.get());
-  for (auto& present : slices_) {
-    if (present->metadata().name() != slice.metadata().name()) continue;
-    present = std::move(tainted);
+  for (Slice& present : slices_) {
+    if (present.object->metadata().name() != slice.metadata().name()) continue;
+    present.object = std::move(tainted);
+    Publish(&present);
     return true;
   }
-  slices_.push_back(std::move(tainted));
+  slices_.push_back({std::move(tainted), SliceId(), absl::OkStatus()});
+  Publish(&slices_.back());
   return false;
 }
 
 bool SliceInventory::Remove(absl::string_view name) {
-  const auto found = std::find_if(slices_.begin(), slices_.end(), [&](const auto& slice) {
-    return slice->metadata().name() == name;
+  const auto found = std::find_if(slices_.begin(), slices_.end(), [&](const Slice& slice) {
+    return slice.object->metadata().name() == name;
   });
   if (found == slices_.end()) return false;
+  if (found->id.valid()) cluster_.WithdrawSlice(found->id);
   slices_.erase(found);
   views_ = nullptr;
   return true;
@@ -82,12 +106,18 @@ bool SliceInventory::Remove(absl::string_view name) {
 absl::StatusOr<std::shared_ptr<const SliceInventory::Views>> SliceInventory::CurrentViews() {
   if (views_ != nullptr) return views_;
   auto views = std::make_shared<Views>();
-  views->slices = slices_;
-  std::vector<const kube::ResourceSlice*> slices;
-  for (const auto& slice : slices_) slices.push_back(slice.get());
-  ASSIGN_OR_RETURN(views->catalog, DeviceCatalog::Make(slices));
+  std::vector<CatalogSource> sources;
+  for (const Slice& slice : slices_) {
+    if (!slice.status.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "ResourceSlice ", slice.object->metadata().name(), ": ", slice.status.message()));
+    }
+    views->slices.push_back(slice.object);
+    sources.push_back({slice.id, slice.object.get()});
+  }
+  ASSIGN_OR_RETURN(views->catalog,
+                   DeviceCatalog::Make(&cluster_.inventory(), &cluster_.device_columns(), sources));
   views->pools = std::make_shared<NodePools>(options_, views->catalog);
-  views->verdicts = make_verdicts_(&views->catalog->columns(), options_.features);
   views_ = views;
   return views_;
 }
@@ -97,7 +127,7 @@ absl::StatusOr<std::unique_ptr<DeviceSearch>> SliceInventory::NewSearch(const De
   std::vector<const kube::DeviceClass*> classes;
   for (const auto& device_class : classes_) classes.push_back(device_class.get());
   ASSIGN_OR_RETURN(std::unique_ptr<StructuredAllocator> allocator,
-                   StructuredAllocator::Make(views->pools, views->verdicts, classes, use));
+                   StructuredAllocator::Make(views->pools, verdicts_, classes, use));
   return std::make_unique<AllocatorSearch>(views, std::move(allocator));
 }
 
