@@ -30,21 +30,25 @@ AllocationSearch::AllocationSearch(NodePools* pools, SelectorVerdicts* verdicts,
     : pools_(pools),
       catalog_(pools->catalog()),
       options_(pools->options()),
+      rules_(pools->rules()),
       verdicts_(verdicts),
       use_(use),
       plan_(plan),
       listed_(plan->request_count()),
-      claims_of_device_(catalog_.devices().size()) {
+      claims_of_device_(pools->TakeMarks()) {
   for (const PlannedClaim& claim : plan->claims()) {
     taken_of_claim_.push_back(0);
     chosen_.emplace_back(claim.groups.size());
     constraints_.emplace_back();
     values_.emplace_back(claim.constraints.size());
     for (const ConstraintPlan& constraint : claim.constraints) {
-      constraints_.back().emplace_back(constraint.distinct, options_.features.list_type_attributes);
+      constraints_.back().emplace_back(constraint.distinct, options_.features.list_type_attributes,
+                                       rules_);
     }
   }
 }
+
+AllocationSearch::~AllocationSearch() { pools_->ReturnMarks(std::move(claims_of_device_)); }
 
 AllocationSearch::Outcome AllocationSearch::Fail(std::string error) {
   error_ = std::move(error);
@@ -63,6 +67,7 @@ AllocationSearch::Outcome AllocationSearch::Run(const NodeView& node) {
   budget_ = options_.count_steps ? unlimited : options_.steps_before_pruning;
   Outcome outcome = Step(Position());
   if (outcome == Outcome::kGaveUp) {
+    ForgetLeftovers();
     budget_ = unlimited;
     if (!PreparePruning()) pruning_ = nullptr;
     outcome = Step(Position());
@@ -71,6 +76,7 @@ AllocationSearch::Outcome AllocationSearch::Run(const NodeView& node) {
     solution_ = taken_;
     while (!taken_.empty()) Undo();
   }
+  ForgetLeftovers();
   return outcome == Outcome::kTooMany ? Outcome::kNone : outcome;
 }
 
@@ -131,6 +137,7 @@ bool AllocationSearch::PrepareAll(uint32_t request) {
           error_ = plan_->CapacityError(request, kind, catalog_.devices()[device].device->name());
           return false;
         }
+        if (!rules_.all_by_size && !HasRoom(request, device)) continue;
         listed_[request].push_back({static_cast<uint32_t>(segment), device});
       }
     }
@@ -162,7 +169,25 @@ bool AllocationSearch::ListCandidates(uint32_t request) {
   return true;
 }
 
+bool AllocationSearch::DependsOnTheWay() const {
+  if (node_->invalid_pool != nullptr) return true;
+  const DraFeatures& features = options_.features;
+  if (!rules_.gives_back && (features.partitionable_devices || features.consumable_capacity)) {
+    return true;
+  }
+  return std::any_of(
+      plan_->claims().begin(), plan_->claims().end(), [&](const PlannedClaim& claim) {
+        return std::any_of(claim.constraints.begin(), claim.constraints.end(),
+                           [&](const ConstraintPlan& constraint) {
+                             return constraint.distinct
+                                        ? !rules_.distinct_by_device
+                                        : !rules_.restores_common && features.list_type_attributes;
+                           });
+      });
+}
+
 bool AllocationSearch::PreparePruning() {
+  if (DependsOnTheWay()) return false;
   pruning_ = std::make_unique<SearchPruning>(plan_->request_count());
   for (uint32_t request = 0; request < plan_->request_count(); ++request) {
     const RequestPlan& plan = plan_->request(request);
@@ -292,10 +317,19 @@ AllocationSearch::Outcome AllocationSearch::TakeListed(const Position& at, uint3
   return outcome;
 }
 
+bool AllocationSearch::MeetsInvalidPool(size_t segment) {
+  if (node_->invalid_pool == nullptr || segment < node_->invalid_before_segment) return false;
+  const PoolView& pool = *node_->invalid_pool;
+  error_ =
+      absl::StrCat("pool ", catalog_.pools()[pool.pool].name, " is invalid: ", pool.invalid_reason);
+  return true;
+}
+
 AllocationSearch::Outcome AllocationSearch::TakeAny(const Position& at, uint32_t request) {
   const RequestPlan& plan = plan_->request(request);
   const size_t segments = node_->segments.size();
   for (uint32_t segment = at.start.segment; segment < segments; ++segment) {
+    if (node_->invalid_pool != nullptr && MeetsInvalidPool(segment)) return Outcome::kError;
     const DeviceSegment& devices = node_->segments[segment];
     if (!node_->FitsOperations(devices, options_.features.optional_node_operations)) continue;
     const bool resumed = segment == at.start.segment && at.start.device > devices.begin;
@@ -304,7 +338,9 @@ AllocationSearch::Outcome AllocationSearch::TakeAny(const Position& at, uint32_t
       if (IsInUse(at.claim, plan, device)) continue;
       const uint32_t kind = catalog_.devices()[device].kind;
       const KindVerdict verdict = plan_->VerdictOf(request, kind);
-      if (verdict == KindVerdict::kNo || verdict == KindVerdict::kRefused) continue;
+      if (verdict == KindVerdict::kNo) continue;
+      // Before 1.36 a refused device leaves its traces.
+      if (verdict == KindVerdict::kRefused && rules_.gives_back) continue;
       if (verdict == KindVerdict::kSelectorError) {
         return Fail(plan_->SelectorError(request, kind, DeviceText(device)));
       }
@@ -322,7 +358,7 @@ AllocationSearch::Outcome AllocationSearch::TakeAny(const Position& at, uint32_t
       if (outcome != Outcome::kNone) return outcome;
     }
   }
-  return Outcome::kNone;
+  return MeetsInvalidPool(segments) ? Outcome::kError : Outcome::kNone;
 }
 
 bool AllocationSearch::MayComplete(uint32_t claim, uint32_t group) const {
@@ -419,7 +455,7 @@ bool AllocationSearch::HasRoom(uint32_t request, uint32_t device) const {
 PoolState& AllocationSearch::StateOf(const PoolView& pool) {
   if (pool_states_.size() <= pool.id) pool_states_.resize(pools_->view_count());
   std::unique_ptr<PoolState>& state = pool_states_[pool.id];
-  if (state == nullptr) state = std::make_unique<PoolState>(pool, *use_);
+  if (state == nullptr) state = std::make_unique<PoolState>(pool, *use_, rules_);
   return *state;
 }
 
@@ -429,7 +465,10 @@ bool AllocationSearch::Charges(const RequestPlan& request, uint32_t device) cons
   if (request.admin && !options_.strict_upstream) return false;
   // The first share pays for all.
   const bool share = row.multiple && options_.features.consumable_capacity;
-  return !share || !(use_->IsShared(device) || shares_.contains(device));
+  if (!share || !rules_.first_share_pays) return true;
+  const bool is_shared =
+      rules_.bare_shares_count ? use_->IsShared(device) : use_->ConsumedOf(device) != nullptr;
+  return !is_shared && !shares_.contains(device);
 }
 
 AllocationSearch::Outcome AllocationSearch::Take(uint32_t claim, uint32_t request, Place place,
@@ -441,17 +480,19 @@ AllocationSearch::Outcome AllocationSearch::Take(uint32_t claim, uint32_t reques
   const bool share = row.multiple && options_.features.consumable_capacity;
   const bool in_use = plan.admin && share ? false : IsInUse(claim, plan, device);
   if (in_use) return Outcome::kNone;
-  if (plan_->VerdictOf(request, row.kind) == KindVerdict::kRefused) return Outcome::kNone;
   const bool charge = Charges(plan, device);
+  const bool refused = plan_->VerdictOf(request, row.kind) == KindVerdict::kRefused;
   const PoolView& pool = *node_->segments[place.segment].pool;
-  if (charge && !StateOf(pool).Charge(device)) return Outcome::kNone;
-  Outcome outcome = AddToConstraints(claim, request, device, must);
-  if (outcome == Outcome::kFound && must && !HasRoom(request, device)) {
-    RemoveFromConstraints(claim, request, plan_->claims()[claim].constraints.size());
-    outcome = Outcome::kNone;
+  if (refused && (rules_.gives_back || !options_.features.partitionable_devices)) {
+    return Outcome::kNone;
   }
+  if (charge && !StateOf(pool).Charge(device)) return Outcome::kNone;
+  const TakenDevice taken = {claim, request, device, pool.id, charge, share};
+  Outcome outcome = refused ? Outcome::kNone : AddToConstraints(claim, request, device, must);
+  const bool lacks_room = outcome == Outcome::kFound && must && !HasRoom(request, device);
+  if (lacks_room) outcome = Outcome::kNone;
   if (outcome != Outcome::kFound) {
-    if (charge) StateOf(pool).Discharge(device);
+    GiveUp(claim, request, taken, lacks_room);
     return outcome;
   }
   if (share) {
@@ -463,9 +504,36 @@ AllocationSearch::Outcome AllocationSearch::Take(uint32_t claim, uint32_t reques
   } else {
     claims_of_device_[device] |= uint64_t{1} << claim;
   }
-  taken_.push_back({claim, request, device, pool.id, charge, share});
+  taken_.push_back(taken);
   ++taken_of_claim_[claim];
   return Outcome::kFound;
+}
+
+void AllocationSearch::GiveUp(uint32_t claim, uint32_t request, const TakenDevice& device,
+                              bool lacks_room) {
+  if (rules_.gives_back) {
+    if (lacks_room) {
+      RemoveFromConstraints(claim, request, plan_->claims()[claim].constraints.size());
+    }
+    if (device.charged) pool_states_[device.pool]->Discharge(device.device);
+    return;
+  }
+  has_leftovers_ = has_leftovers_ || device.charged || lacks_room;
+  if (lacks_room && !device.shared) claims_of_device_[device.device] |= uint64_t{1} << claim;
+}
+
+void AllocationSearch::ForgetLeftovers() {
+  if (!has_leftovers_) return;
+  has_leftovers_ = false;
+  pool_states_.clear();
+  std::fill(claims_of_device_.begin(), claims_of_device_.end(), 0);
+  for (size_t claim = 0; claim < constraints_.size(); ++claim) {
+    constraints_[claim].clear();
+    for (const ConstraintPlan& constraint : plan_->claims()[claim].constraints) {
+      constraints_[claim].emplace_back(constraint.distinct, options_.features.list_type_attributes,
+                                       rules_);
+    }
+  }
 }
 
 void AllocationSearch::Undo() {
@@ -482,7 +550,12 @@ void AllocationSearch::Undo() {
     claims_of_device_[last.device] &= ~(uint64_t{1} << last.claim);
   }
   RemoveFromConstraints(last.claim, last.request, plan_->claims()[last.claim].constraints.size());
-  if (last.charged) pool_states_[last.pool]->Discharge(last.device);
+  if (!last.charged) return;
+  if (rules_.gives_back || !last.shared) {
+    pool_states_[last.pool]->Discharge(last.device);
+  } else {
+    has_leftovers_ = true;
+  }
 }
 
 AllocationSearch::Outcome AllocationSearch::AddToConstraints(uint32_t claim, uint32_t request,
@@ -491,7 +564,8 @@ AllocationSearch::Outcome AllocationSearch::AddToConstraints(uint32_t claim, uin
   for (size_t i = 0; i < planned.constraints.size(); ++i) {
     if (!planned.constraints[i].applies[request]) continue;
     const ConstraintValue* value = ValueFor(claim, i, request, device);
-    const bool added = value != nullptr && constraints_[claim][i].Add(*value);
+    const bool added =
+        value != nullptr && constraints_[claim][i].Add(*value, plan_->request(request).group);
     if (added) continue;
     RemoveFromConstraints(claim, request, i);
     if (value == nullptr) return Outcome::kError;
@@ -506,7 +580,9 @@ AllocationSearch::Outcome AllocationSearch::AddToConstraints(uint32_t claim, uin
 void AllocationSearch::RemoveFromConstraints(uint32_t claim, uint32_t request, size_t count) {
   const PlannedClaim& planned = plan_->claims()[claim];
   for (size_t i = 0; i < count; ++i) {
-    if (planned.constraints[i].applies[request]) constraints_[claim][i].Remove();
+    if (planned.constraints[i].applies[request]) {
+      constraints_[claim][i].Remove(plan_->request(request).group);
+    }
   }
 }
 

@@ -37,6 +37,9 @@ class AllocationSearch {
   // All arguments outlive the search.
   AllocationSearch(NodePools* pools, SelectorVerdicts* verdicts, const UseIndex* use,
                    ClaimPlan* plan);
+  ~AllocationSearch();
+  AllocationSearch(const AllocationSearch&) = delete;
+  AllocationSearch& operator=(const AllocationSearch&) = delete;
 
   enum class Outcome : uint8_t { kFound, kNone, kError, kTooMany, kGaveUp };
 
@@ -65,6 +68,8 @@ class AllocationSearch {
   // Whether the search may go on without looking at devices in vain: no device whose mere sight is
   // an error is within its reach.
   bool PreparePruning();
+  // Whether the bugs of an older release let the answer depend on what was tried before.
+  bool DependsOnTheWay() const;
   bool ListCandidates(uint32_t request);
   std::string ClassOf(const DevicePlace& place);
   bool PrepareAll(uint32_t request);
@@ -82,6 +87,9 @@ class AllocationSearch {
   bool Charges(const RequestPlan& request, uint32_t device) const;
   Outcome NextDevice(const Position& at, Place start);
 
+  // An invalid pool that ends the attempt, if the search comes to it before this segment.
+  bool MeetsInvalidPool(size_t segment);
+
   // kFound: taken. kNone: cannot be taken. `must`: a constraint that is not met is an error.
   Outcome Take(uint32_t claim, uint32_t request, Place place, bool must);
   bool IsInUse(uint32_t claim, const RequestPlan& request, uint32_t device) const;
@@ -89,6 +97,10 @@ class AllocationSearch {
   void RemoveFromConstraints(uint32_t claim, uint32_t request, size_t count);
   bool HasRoom(uint32_t request, uint32_t device) const;
   void Undo();
+  // Gives a device back after the constraints, or its lack of room, ruled it out.
+  void GiveUp(uint32_t claim, uint32_t request, const TakenDevice& device, bool lacks_room);
+  // Forgets what devices that were given up have kept.
+  void ForgetLeftovers();
 
   const ConstraintValue* ValueFor(uint32_t claim, size_t constraint, uint32_t request,
                                   uint32_t device);
@@ -101,6 +113,7 @@ class AllocationSearch {
   NodePools* pools_;
   const DeviceCatalog& catalog_;
   const AllocatorOptions& options_;
+  const ReleaseRules& rules_;
   SelectorVerdicts* verdicts_;
   const UseIndex* use_;
   ClaimPlan* plan_;
@@ -108,6 +121,7 @@ class AllocationSearch {
   const NodeView* node_ = nullptr;
   std::unique_ptr<SearchPruning> pruning_;  // null: the search is exhaustive
   int64_t budget_ = 0;                      // of steps
+  bool has_leftovers_ = false;
   std::string error_;
   int64_t steps_ = 0;
   std::vector<std::vector<Place>> listed_;  // by request plan, of mode All

@@ -48,35 +48,47 @@ ConstraintValue ConstraintValueOf(const DeviceColumns& columns, const DeviceValu
   return result;
 }
 
+bool ConstraintState::IsDistinct(const ConstraintValue& value) const {
+  const auto overlaps = [&value](const ConstraintValue* other) {
+    return !Intersection(other->elements, value.elements).empty();
+  };
+  if (rules_.distinct_by_device) return std::none_of(values_.begin(), values_.end(), overlaps);
+  return std::none_of(last_.begin(), last_.end(),
+                      [&overlaps](const auto& entry) { return overlaps(entry.second); });
+}
+
 bool ConstraintState::Accepts(const ConstraintValue& value) const {
   using Form = ConstraintValue::Form;
   if (value.form == Form::kAbsent) return false;
   if (lists_ && value.form == Form::kUnknown) return false;
-  if (values_.empty()) return true;
+  const bool is_first = distinct_ && !rules_.distinct_by_device ? last_.empty() : values_.empty();
+  if (is_first) return true;
   if (value.form == Form::kUnknown) return false;
   if (!distinct_) return values_[0]->form == Form::kKnown && values_[0]->elements == value.elements;
-  return std::none_of(values_.begin(), values_.end(), [&value](const ConstraintValue* other) {
-    return !Intersection(other->elements, value.elements).empty();
-  });
+  return IsDistinct(value);
 }
 
-bool ConstraintState::Add(const ConstraintValue& value) {
+bool ConstraintState::Add(const ConstraintValue& value, uint32_t request) {
   if (lists_ && !distinct_ && value.form == ConstraintValue::Form::kKnown) {
+    // What earlier devices narrowed before they were undone counts if it is not restored.
     std::vector<DeviceValue> common =
-        common_.empty() ? value.elements : Intersection(common_.back(), value.elements);
+        values_.empty() ? value.elements : Intersection(common_.back(), value.elements);
     if (common.empty()) return false;
+    if (!rules_.restores_common) common_.clear();
     common_.push_back(std::move(common));
     values_.push_back(&value);
     return true;
   }
   if (!Accepts(value)) return false;
   values_.push_back(&value);
+  if (distinct_ && !rules_.distinct_by_device) last_[request] = &value;
   return true;
 }
 
-void ConstraintState::Remove() {
+void ConstraintState::Remove(uint32_t request) {
   values_.pop_back();
-  if (!common_.empty()) common_.pop_back();
+  last_.erase(request);
+  if (!common_.empty() && rules_.restores_common) common_.pop_back();
 }
 
 }  // namespace drasim

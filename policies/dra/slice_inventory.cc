@@ -1,6 +1,7 @@
 #include "policies/dra/slice_inventory.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -64,65 +65,83 @@ void SliceInventory::AddClass(kube::DeviceClass device_class) {
   classes_.push_back(std::make_shared<kube::DeviceClass>(std::move(device_class)));
 }
 
-void SliceInventory::Publish(Slice* slice) {
-  const absl::StatusOr<SliceFacts> facts = SliceFactsOf(*slice->object);
-  slice->status = facts.status();
+void SliceInventory::BeforeChange() {
+  views_ = nullptr;
+  if (!options_.strict_upstream) ledger_.Update(slices_, UseOf(cluster_.inventory()));
+}
+
+void SliceInventory::Publish(const kube::ResourceSlice& slice, Publication* publication) {
+  const absl::StatusOr<SliceFacts> facts = SliceFactsOf(slice);
+  publication->status = facts.status();
   if (!facts.ok()) {
-    if (slice->id.valid()) cluster_.WithdrawSlice(slice->id);
-    slice->id = SliceId();
-  } else if (slice->id.valid()) {
-    cluster_.ReplaceSlice(slice->id, *facts);
+    if (publication->id.valid()) cluster_.WithdrawSlice(publication->id);
+    publication->id = SliceId();
+  } else if (publication->id.valid()) {
+    cluster_.ReplaceSlice(publication->id, *facts);
   } else {
-    slice->id = cluster_.PublishSlice(*facts);
+    publication->id = cluster_.PublishSlice(*facts);
   }
+}
+
+size_t SliceInventory::Find(absl::string_view name) const {
+  const auto found = std::find_if(slices_.begin(), slices_.end(), [&](const auto& slice) {
+    return slice->metadata().name() == name;
+  });
+  return static_cast<size_t>(found - slices_.begin());
 }
 
 bool SliceInventory::Put(const kube::ResourceSlice& slice) {
-  views_ = nullptr;
+  BeforeChange();
   auto tainted = std::make_shared<kube::ResourceSlice>(slice);
   AppendTaintsOfRules(rules_, tainted.get());
-  for (Slice& present : slices_) {
-    if (present.object->metadata().name() != slice.metadata().name()) continue;
-    present.object = std::move(tainted);
-    Publish(&present);
-    return true;
+  const size_t place = Find(slice.metadata().name());
+  const bool was_there = place < slices_.size();
+  if (!was_there) {
+    slices_.emplace_back();
+    publications_.emplace_back();
   }
-  slices_.push_back({std::move(tainted), SliceId(), absl::OkStatus()});
-  Publish(&slices_.back());
-  return false;
+  slices_[place] = std::move(tainted);
+  Publish(*slices_[place], &publications_[place]);
+  return was_there;
 }
 
 bool SliceInventory::Remove(absl::string_view name) {
-  const auto found = std::find_if(slices_.begin(), slices_.end(), [&](const Slice& slice) {
-    return slice.object->metadata().name() == name;
-  });
-  if (found == slices_.end()) return false;
-  if (found->id.valid()) cluster_.WithdrawSlice(found->id);
-  slices_.erase(found);
-  views_ = nullptr;
+  const size_t place = Find(name);
+  if (place == slices_.size()) return false;
+  BeforeChange();
+  if (publications_[place].id.valid()) cluster_.WithdrawSlice(publications_[place].id);
+  slices_.erase(slices_.begin() + static_cast<std::ptrdiff_t>(place));
+  publications_.erase(publications_.begin() + static_cast<std::ptrdiff_t>(place));
   return true;
 }
 
 absl::StatusOr<std::shared_ptr<const SliceInventory::Views>> SliceInventory::CurrentViews() {
   if (views_ != nullptr) return views_;
   auto views = std::make_shared<Views>();
+  views->slices = slices_;
   std::vector<CatalogSource> sources;
-  for (const Slice& slice : slices_) {
-    if (!slice.status.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "ResourceSlice ", slice.object->metadata().name(), ": ", slice.status.message()));
+  for (size_t i = 0; i < slices_.size(); ++i) {
+    const absl::Status& status = publications_[i].status;
+    if (!status.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("ResourceSlice ", slices_[i]->metadata().name(), ": ", status.message()));
     }
-    views->slices.push_back(slice.object);
-    sources.push_back({slice.id, slice.object.get()});
+    sources.push_back({publications_[i].id, slices_[i].get()});
   }
   ASSIGN_OR_RETURN(views->catalog,
                    DeviceCatalog::Make(&cluster_.inventory(), &cluster_.device_columns(), sources));
-  views->pools = std::make_shared<NodePools>(options_, views->catalog);
+  views->pools = std::make_shared<NodePools>(options_, views->catalog, drift_);
   views_ = views;
   return views_;
 }
 
 absl::StatusOr<std::unique_ptr<DeviceSearch>> SliceInventory::NewSearch(const DeviceUse& use) {
+  if (!options_.strict_upstream) {
+    ledger_.Update(slices_, use);
+    std::vector<CounterDrift> drift = ledger_.Drift(slices_);
+    if (drift != drift_) views_ = nullptr;
+    drift_ = std::move(drift);
+  }
   ASSIGN_OR_RETURN(const std::shared_ptr<const Views> views, CurrentViews());
   std::vector<const kube::DeviceClass*> classes;
   for (const auto& device_class : classes_) classes.push_back(device_class.get());

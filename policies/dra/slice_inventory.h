@@ -3,6 +3,7 @@
 #ifndef DRASIM_POLICIES_DRA_SLICE_INVENTORY_H_
 #define DRASIM_POLICIES_DRA_SLICE_INVENTORY_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "policies/allocator/device_use.h"
 #include "policies/allocator/node_pools.h"
 #include "policies/allocator/selector_verdicts.h"
+#include "policies/dra/counter_ledger.h"
 #include "policies/dra/device_search.h"
 
 namespace drasim {
@@ -48,8 +50,7 @@ class SliceInventory {
   absl::StatusOr<std::unique_ptr<DeviceSearch>> NewSearch(const DeviceUse& use);
 
  private:
-  struct Slice {
-    std::shared_ptr<const proto::kube::ResourceSlice> object;
+  struct Publication {
     SliceId id;           // invalid: it could not be published
     absl::Status status;  // why
   };
@@ -59,16 +60,22 @@ class SliceInventory {
     std::shared_ptr<DeviceCatalog> catalog;
     std::shared_ptr<NodePools> pools;
   };
-  void Publish(Slice* slice);
+  // Its place in slices_, whose size it is without one.
+  size_t Find(absl::string_view name) const;
+  void Publish(const proto::kube::ResourceSlice& slice, Publication* publication);
   absl::StatusOr<std::shared_ptr<const Views>> CurrentViews();
+  void BeforeChange();
 
   AllocatorOptions options_;
   ClusterState& cluster_;
   std::shared_ptr<SelectorVerdicts> verdicts_;
   std::vector<proto::kube::DeviceTaintRule> rules_;
   std::vector<std::shared_ptr<const proto::kube::DeviceClass>> classes_;
-  std::vector<Slice> slices_;
-  std::shared_ptr<const Views> views_;  // null after a change; searches keep theirs
+  std::vector<std::shared_ptr<const proto::kube::ResourceSlice>> slices_;
+  std::vector<Publication> publications_;  // beside slices_
+  std::shared_ptr<const Views> views_;     // null after a change; searches keep theirs
+  CounterLedger ledger_;                   // without strict_upstream
+  std::vector<CounterDrift> drift_;        // of views_
 };
 
 }  // namespace drasim

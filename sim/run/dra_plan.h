@@ -18,7 +18,7 @@
 #include "model/event_source.h"
 #include "model/pod_shape.h"
 #include "policies/framework/claim_driver.h"
-#include "sim/dra/control_plane.h"
+#include "sim/dra/classic/control_plane.h"
 #include "sim/scenario/dra_spec.h"
 
 namespace drasim {

@@ -16,6 +16,7 @@
 #include "model/kube/resource_lift.h"
 #include "model/proto/kube.pb.h"
 #include "model/time.h"
+#include "policies/cel/admission.h"
 #include "sim/run/manifest_objects.h"
 #include "sim/run/manifest_pods.h"
 #include "traces/byte_source.h"
@@ -85,7 +86,9 @@ class ManifestReader {
     if (!source.ok()) return Stop(source.status());
     absl::StatusOr<std::string> text = ReadAll(**source, kMaxManifestBytes);
     if (!text.ok()) return Stop(text.status());
-    absl::StatusOr<KubeManifest> read = ReadKubeObjects(*text, (*source)->name());
+    KubeReadOptions options;
+    options.check = cel::ExpressionProblems;
+    absl::StatusOr<KubeManifest> read = ReadKubeObjects(*text, (*source)->name(), options);
     if (!read.ok()) {
       ++errors_;
       absl::StrAppend(&error_text_, error_text_.empty() ? "" : "\n", read.status().message());

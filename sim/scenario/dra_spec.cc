@@ -13,7 +13,7 @@
 #include "model/text/did_you_mean.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/mig_rules.h"
-#include "sim/dra/dra_release.h"
+#include "sim/dra/api/dra_release.h"
 #include "sim/scenario/duration_text.h"
 
 namespace drasim {

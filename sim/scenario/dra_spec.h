@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/time.h"
-#include "sim/dra/control_plane.h"
+#include "sim/dra/classic/control_plane.h"
 #include "sim/scenario/deletion_entry.h"
 
 namespace drasim {

@@ -58,11 +58,14 @@ absl::Status ReadSdraGates(const kube::SdraCase& given, AllocatorOptions* alloca
     const auto found = given.gates().find(gate);
     return found == given.gates().end() ? by_default : found->second;
   };
-  options->extended_resources = is_on("DRAExtendedResource", true);
+  const bool since_36 = allocator->release >= StructuredRelease::k1_36;
+  const bool since_37 = allocator->release >= StructuredRelease::k1_37;
+  options->release = allocator->release;
+  options->extended_resources = is_on("DRAExtendedResource", since_36);
   options->prioritized_list = is_on("DRAPrioritizedList", true);
   options->binding_conditions =
-      is_on("DRADeviceBindingConditions", true) && is_on("DRAResourceClaimDeviceStatus", true);
-  *taint_rules = is_on("DRADeviceTaints", true) && is_on("DRADeviceTaintRules", true);
+      is_on("DRADeviceBindingConditions", since_36) && is_on("DRAResourceClaimDeviceStatus", true);
+  *taint_rules = is_on("DRADeviceTaints", since_36) && is_on("DRADeviceTaintRules", since_37);
   if (!is_on("DRASchedulerFilterTimeout", true)) options->filter_timeout_ns = 0;
   allocator->features.device_binding_and_status = options->binding_conditions;
   const std::map<std::string, bool> gates(given.gates().begin(), given.gates().end());
@@ -105,8 +108,12 @@ kube::SdraClaimState StateOfClaim(const kube::ResourceClaimV1& claim, bool with_
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PluginRun>> PluginRun::Make(
-    const kube::SdraCase& given, const SelectorVerdictsMaker& make_verdicts) {
+    const kube::SdraCase& given, const SelectorVerdictsMaker& make_verdicts,
+    const AllocatorOptions& upstream) {
   AllocatorOptions allocator;
+  allocator.release = upstream.release;
+  allocator.features = DefaultDraFeatures(upstream.release);
+  allocator.strict_upstream = upstream.strict_upstream;
   StructuredOptions options;
   bool taint_rules = true;
   RETURN_IF_ERROR(ReadSdraGates(given, &allocator, &options, &taint_rules));

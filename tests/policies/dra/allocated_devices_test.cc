@@ -113,7 +113,7 @@ TEST_F(AllocatedDevicesTest, AmountThatIsNoneIsAnError) {
   devices_.OnClaim(nullptr, Holding("c", R"(results { driver: "d" pool: "p" device: "s"
       share_id: "1" consumed_capacity { key: "memory" value: "much" } })")
                                 .get());
-  EXPECT_NE(UseText().find("quantities must match"), std::string::npos) << UseText();
+  EXPECT_NE(UseText().find("quantity \"much\""), std::string::npos) << UseText();
 }
 
 }  // namespace
