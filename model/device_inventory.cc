@@ -357,7 +357,13 @@ bool DeviceInventory::IsFree(const DeviceHold& hold) const {
 
 bool DeviceInventory::CanHold(DeviceHolder holder, absl::Span<const DeviceHold> holds) {
   const auto other = holders_.find({holder.claim, !holder.pending});
-  if (other != holders_.end()) return other->second.fits;
+  const bool is_same =
+      other != holders_.end() &&
+      std::equal(holds.begin(), holds.end(), other->second.holds.begin(), other->second.holds.end(),
+                 [](const DeviceHold& left, const DeviceHold& right) {
+                   return left.row == right.row && left.share == right.share;
+                 });
+  if (is_same) return other->second.fits;
   DeviceUndo undo;
   Remember(holds, &undo);
   bool fits = true;

@@ -223,7 +223,7 @@ class InventoryRun {
     for (const char* name : {"a", "b", "c", "d"}) {
       if (random_.Bernoulli(1, 2)) continue;
       TestDevice device = {name};
-      if (random_.Bernoulli(1, 2))
+      if (random_.Bernoulli(1, 4))
         device.counters.push_back({"m", 1 + static_cast<int64_t>(random_.Below(4))});
       if (random_.Bernoulli(1, 4)) device.counters.push_back({"n", 1});
       if (random_.Bernoulli(1, 3)) device.gpu = static_cast<int>(random_.Below(2));
@@ -271,7 +271,11 @@ class InventoryRun {
     if (naive_.claims.count(claim) > 0) return;
     std::vector<NaiveHold> holds;
     bool is_free = true;
-    for (uint64_t i = 1 + random_.Below(2); i-- > 0;) {
+    // What is in flight is written, or the other way round.
+    const auto other = naive_.claims.find({claim.first, !claim.second});
+    const bool is_written = other != naive_.claims.end() && random_.Bernoulli(1, 2);
+    if (is_written) holds = other->second;
+    for (uint64_t i = is_written ? 0 : 1 + random_.Below(2); i-- > 0;) {
       NaiveHold hold;
       const char* const names[] = {"a", "b", "c", "d"};
       hold.device = {RandomPool(), names[random_.Below(4)]};
@@ -288,11 +292,8 @@ class InventoryRun {
       facts.push_back(hold.share ? inventory_rig::Share(pool, name, hold.memory)
                                  : inventory_rig::Alone(pool, name));
     }
-    const bool other = naive_.claims.count({claim.first, !claim.second}) > 0;
     const bool fits = c_.HoldDevices(claim.first, claim.second, facts);
-    if (!is_free && !other) {
-      ASSERT_FALSE(fits);
-    }
+    ASSERT_TRUE(is_free || other != naive_.claims.end() || !fits);
     ++(fits ? fits_ : conflicts_);
     for (const NaiveHold& hold : holds) {
       if (!claim.second && !hold.share) naive_.written.insert(hold.device);
@@ -347,7 +348,7 @@ class InventoryRun {
 TEST(DeviceInventoryRandomTest, TransitionsEqualACountAnew) {
   int fits = 0;
   int conflicts = 0;
-  for (uint64_t seed = 1; seed <= SoakSeeds(20); ++seed) {
+  for (uint64_t seed = 1; seed <= SoakSeeds(10); ++seed) {
     InventoryRun run(seed);
     for (int step = 0; step < 120; ++step) {
       step % 5 == 4 ? run.WhatIf(1) : run.Step();
@@ -359,8 +360,8 @@ TEST(DeviceInventoryRandomTest, TransitionsEqualACountAnew) {
     fits += run.fits();
     conflicts += run.conflicts();
   }
-  EXPECT_GT(fits, 200);
-  EXPECT_GT(conflicts, 200);
+  EXPECT_GT(fits, 50);
+  EXPECT_GT(conflicts, 50);
 }
 
 }  // namespace

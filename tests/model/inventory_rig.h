@@ -77,11 +77,17 @@ inline HoldFacts Share(absl::string_view pool, absl::string_view device, int64_t
   return share;
 }
 
+// Made once, for its states take a while to enumerate.
+inline MigTable& SharedA100() {
+  static auto* const table = new MigTable(TestTable(TestA100()));
+  return *table;
+}
+
 // Nodes "node-0", "node-1", ... with two A100 each.
 class InventoryWorld {
  public:
   explicit InventoryWorld(int nodes) {
-    models.SetMig(models.Intern("A100").value(), &a100);
+    models.SetMig(models.Intern("A100").value(), &SharedA100());
     for (int i = 0; i < nodes; ++i) {
       NodeSpec spec;
       spec.name = absl::StrCat("node-", i);
@@ -105,7 +111,7 @@ class InventoryWorld {
     return absl::StrJoin(cluster.device_milli_idle(NodeId(node)), " ");
   }
 
-  MigTable a100 = TestTable(TestA100());
+  const MigTable& a100 = SharedA100();
   GpuModelTable models;
   ShapeTable shapes{&models};
   ClusterState cluster{&models, &shapes};

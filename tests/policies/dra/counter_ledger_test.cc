@@ -8,6 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "model/cluster_state.h"
+#include "model/gpu_model_table.h"
 #include "model/shape_table.h"
 #include "model/slice_facts.h"
 #include "policies/allocator/cel_verdicts.h"
