@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Prints the instructions of one decision for each entry of a suite that has cases and counts costs.
+"""Prints the instructions of one decision for each entry with cases that is marked `cost`.
 
   bench/suite/instructions_per_decision.py build/release/bin/drasim
   bench/suite/instructions_per_decision.py PROGRAM --only '^structured-mig'

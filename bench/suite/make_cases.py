@@ -317,7 +317,8 @@ def feature_cases():
     )
     binds = gpu(0, bindsToNode=True, bindingConditions=["ready"], bindingFailureConditions=["bad"])
     yield allocator("binding-conditions", [pool([binds])], [claim(exactly("r", 1))])
-    zone = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}]}
+    in_zone = {"key": "zone", "operator": "In", "values": ["a"]}
+    zone = {"nodeSelectorTerms": [{"matchExpressions": [in_zone]}]}
     yield allocator(
         "network-attached", [pool(four, name="net", nodeSelector=zone)], [claim(exactly("r", 1))]
     )
@@ -367,12 +368,15 @@ def error_cases():
         "error-beside-true", [pool([gpu(0)])], [claim(exactly("r", 1, selectors=hidden))]
     )
     number = [cel("device.driver")]
-    yield allocator("selector-is-no-bool", [pool([gpu(0)])], [claim(exactly("r", 1, selectors=number))])
+    yield allocator(
+        "selector-is-no-bool", [pool([gpu(0)])], [claim(exactly("r", 1, selectors=number))]
+    )
     yield allocator("too-many-devices", [pool([gpu(0)])], [claim(exactly("r", 33))])
 
 
 def plugin_cases():
-    binds = [gpu(i, bindingConditions=["ready"], bindingFailureConditions=["bad"]) for i in range(2)]
+    conditions = {"bindingConditions": ["ready"], "bindingFailureConditions": ["bad"]}
+    binds = [gpu(i, **conditions) for i in range(2)]
 
     def reported(after, kind):
         return {"after": after, "claim": "claim-0", "conditions": [condition(kind)]}

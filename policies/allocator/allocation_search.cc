@@ -7,24 +7,10 @@
 #include "absl/numeric/int128.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "policies/allocator/branch_pruner.h"
+#include "policies/allocator/search_pruning.h"
 
 namespace drasim {
-namespace {
-
-void AppendAmount(const ExactAmount& amount, std::string* text) {
-  absl::StrAppend(text, "=", absl::Int128High64(amount), ".", absl::Int128Low64(amount));
-}
-
-// Whether the device consumes a negative amount of any counter.
-bool GivesBack(const PoolView& pool, uint32_t device) {
-  const auto uses = pool.uses.find(device);
-  return uses != pool.uses.end() &&
-         std::any_of(uses->second.begin(), uses->second.end(),
-                     [](const CounterUse& use) { return use.amount < 0; });
-}
-
-}  // namespace
-
 AllocationSearch::AllocationSearch(NodePools* pools, SelectorVerdicts* verdicts,
                                    const UseIndex* use, ClaimPlan* plan)
     : pools_(pools),
@@ -62,14 +48,17 @@ AllocationSearch::Outcome AllocationSearch::Run(const NodeView& node) {
   solution_.clear();
   if (!node.error.empty()) return Fail(node.error);
   if (!Prepare()) return Outcome::kError;
-  pruning_ = nullptr;
+  pruner_ = nullptr;
   const int64_t unlimited = std::numeric_limits<int64_t>::max();
   budget_ = options_.count_steps ? unlimited : options_.steps_before_pruning;
   Outcome outcome = Step(Position());
   if (outcome == Outcome::kGaveUp) {
     ForgetLeftovers();
     budget_ = unlimited;
-    if (!PreparePruning()) pruning_ = nullptr;
+    steps_ = 0;
+    has_failed_ = false;
+    pruner_ = std::make_unique<BranchPruner>(this);
+    if (DependsOnTheWay() || !pruner_->Prepare()) pruner_ = nullptr;
     outcome = Step(Position());
   }
   if (outcome == Outcome::kFound) {
@@ -145,30 +134,6 @@ bool AllocationSearch::PrepareAll(uint32_t request) {
   return true;
 }
 
-bool AllocationSearch::ListCandidates(uint32_t request) {
-  const RequestPlan& plan = plan_->request(request);
-  const bool gate = options_.features.optional_node_operations;
-  std::vector<DevicePlace> candidates;
-  for (uint32_t segment = 0; segment < node_->segments.size(); ++segment) {
-    const DeviceSegment& devices = node_->segments[segment];
-    if (!node_->FitsOperations(devices, gate)) continue;
-    for (uint32_t device = devices.begin; device < devices.end; ++device) {
-      if (!plan.admin && use_->IsDedicated(device)) continue;
-      const KindVerdict verdict = plan_->VerdictOf(request, catalog_.devices()[device].kind);
-      if (verdict == KindVerdict::kSelectorError) return false;
-      if (verdict == KindVerdict::kNo || verdict == KindVerdict::kRefused) continue;
-      if (!node_->Allows(devices, device)) continue;
-      if (verdict == KindVerdict::kCapacityError) return false;
-      // Bounds hold only if devices are taken once and take something.
-      const bool repeats = catalog_.devices()[device].multiple && !SearchIsSorted(options_);
-      if (repeats || GivesBack(*devices.pool, device)) return false;
-      candidates.push_back({segment, device});
-    }
-  }
-  pruning_->SetCandidates(request, std::move(candidates));
-  return true;
-}
-
 bool AllocationSearch::DependsOnTheWay() const {
   if (node_->invalid_pool != nullptr) return true;
   const DraFeatures& features = options_.features;
@@ -186,75 +151,6 @@ bool AllocationSearch::DependsOnTheWay() const {
       });
 }
 
-bool AllocationSearch::PreparePruning() {
-  if (DependsOnTheWay()) return false;
-  pruning_ = std::make_unique<SearchPruning>(plan_->request_count());
-  for (uint32_t request = 0; request < plan_->request_count(); ++request) {
-    const RequestPlan& plan = plan_->request(request);
-    const std::vector<ConstraintPlan>& constraints = plan_->claims()[plan.claim].constraints;
-    const bool constrained =
-        std::any_of(constraints.begin(), constraints.end(),
-                    [request](const ConstraintPlan& one) { return one.applies[request]; });
-    // Both meet errors while devices are taken.
-    if (constrained && (plan.all || !plan.derived_list.empty())) return false;
-    if (!plan.all && !ListCandidates(request)) return false;
-  }
-  for (uint32_t request = 0; request < plan_->request_count(); ++request) {
-    for (const DevicePlace& place : pruning_->candidates(request)) {
-      if (!pruning_->has_class(place.device)) {
-        pruning_->SetClass(place.device, ClassOf(place));
-      }
-    }
-  }
-  return true;
-}
-
-// Devices with equal texts can be exchanged in any solution.
-std::string AllocationSearch::ClassOf(const DevicePlace& place) {
-  const CatalogDevice& row = catalog_.devices()[place.device];
-  const DeviceSegment& segment = node_->segments[place.segment];
-  std::string text = absl::StrCat(
-      row.multiple ? "m" : "", use_->IsDedicated(place.device), use_->IsShared(place.device),
-      node_->Allows(segment, place.device), segment.skips_node_operations, " ");
-  for (uint32_t request = 0; request < plan_->request_count(); ++request) {
-    absl::StrAppend(&text, static_cast<int>(plan_->VerdictOf(request, row.kind)));
-  }
-  for (uint32_t claim = 0; claim < values_.size(); ++claim) {
-    for (size_t i = 0; i < values_[claim].size(); ++i) {
-      // Requests that derive attributes under a constraint are not pruned: any other will do.
-      const ConstraintPlan& constraint = plan_->claims()[claim].constraints[i];
-      uint32_t request = 0;
-      while (request < constraint.applies.size() && !constraint.applies[request]) ++request;
-      if (request == constraint.applies.size()) continue;
-      const ConstraintValue* value = ValueFor(claim, i, request, place.device);
-      absl::StrAppend(&text, " ", static_cast<int>(value->form));
-      for (const DeviceValue& element : value->elements) {
-        absl::StrAppend(&text, ",", static_cast<int>(element.kind), ":", element.bits);
-      }
-    }
-  }
-  const DeviceKind& kind = catalog_.kinds()[row.kind];
-  // Amounts matter where several shares meet.
-  if (row.multiple) absl::StrAppend(&text, " c", kind.capacities);
-  if (const std::vector<ExactAmount>* consumed = use_->ConsumedOf(place.device)) {
-    absl::StrAppend(&text, " c", kind.capacities);
-    for (const ExactAmount& amount : *consumed) AppendAmount(amount, &text);
-  }
-  if (!kind.consumes_counters) return text;
-  absl::StrAppend(&text, " p", segment.pool->id);
-  for (const CounterUse& use : segment.pool->uses.at(place.device)) {
-    absl::StrAppend(&text, " ", use.counter);
-    AppendAmount(use.amount, &text);
-  }
-  const auto groups = segment.pool->group_uses.find(place.device);
-  if (groups == segment.pool->group_uses.end()) return text;
-  for (const GroupUse& group : groups->second) {
-    absl::StrAppend(&text, " g", group.set);
-    for (const TextId name : group.groups) absl::StrAppend(&text, ",", name.value());
-  }
-  return text;
-}
-
 AllocationSearch::Outcome AllocationSearch::Step(const Position& at) {
   if (++steps_ > budget_) return Outcome::kGaveUp;
   if (at.claim >= plan_->claims().size()) return Outcome::kFound;
@@ -265,9 +161,22 @@ AllocationSearch::Outcome AllocationSearch::Step(const Position& at) {
     const Outcome outcome = Step(next);
     return outcome == Outcome::kTooMany ? Outcome::kNone : outcome;
   }
-  const RequestGroup& group = claim.groups[at.group];
+  return pruner_ == nullptr ? TakeGroup(at) : StepPruned(at);
+}
+
+AllocationSearch::Outcome AllocationSearch::StepPruned(const Position& at) {
+  if (pruner_->CannotComplete(at, /*jointly=*/steps_ == 1 || has_failed_)) return Outcome::kNone;
   const bool begins = at.number == 0 && at.option < 0;
-  if (pruning_ != nullptr && begins && !MayComplete(at.claim, at.group)) return Outcome::kNone;
+  if (!begins || !has_failed_ || !pruner_->IsSafeFrom(at)) return TakeGroup(at);
+  std::string state = pruner_->StateAt(at);
+  if (pruner_->HasFailed(state)) return Outcome::kNone;
+  const Outcome outcome = TakeGroup(at);
+  if (outcome == Outcome::kNone) pruner_->SetFailed(std::move(state));
+  return outcome;
+}
+
+AllocationSearch::Outcome AllocationSearch::TakeGroup(const Position& at) {
+  const RequestGroup& group = plan_->claims()[at.claim].groups[at.group];
   if (group.prioritized && at.option < 0) return TryOptions(at);
   const uint32_t request = group.options[at.option < 0 ? 0 : static_cast<size_t>(at.option)];
   const RequestPlan& plan = plan_->request(request);
@@ -281,7 +190,8 @@ AllocationSearch::Outcome AllocationSearch::Step(const Position& at) {
   }
   if (count - at.number > kMaxClaimResults - taken_of_claim_[at.claim]) return Outcome::kTooMany;
   if (plan.all) return TakeListed(at, request);
-  return pruning_ == nullptr ? TakeAny(at, request) : TakePruned(at, request);
+  const bool prunes = pruner_ != nullptr && pruner_->IsSafe(at.claim, request);
+  return prunes ? TakePruned(at, request) : TakeAny(at, request);
 }
 
 AllocationSearch::Outcome AllocationSearch::TryOptions(const Position& at) {
@@ -301,10 +211,11 @@ AllocationSearch::Outcome AllocationSearch::TryOptions(const Position& at) {
   return all_exceed ? Outcome::kTooMany : Outcome::kNone;
 }
 
-AllocationSearch::Outcome AllocationSearch::NextDevice(const Position& at, Place start) {
+AllocationSearch::Outcome AllocationSearch::NextDevice(const Position& at, Place start,
+                                                       bool in_order) {
   Position next = at;
   ++next.number;
-  next.start = SearchIsSorted(options_) ? start : Place();
+  next.start = in_order ? start : Place();
   return Step(next);
 }
 
@@ -312,7 +223,7 @@ AllocationSearch::Outcome AllocationSearch::TakeListed(const Position& at, uint3
   const Place place = listed_[request][static_cast<size_t>(at.number)];
   const Outcome taken = Take(at.claim, request, place, /*must=*/true);
   if (taken != Outcome::kFound) return taken;
-  const Outcome outcome = NextDevice(at, Place());
+  const Outcome outcome = NextDevice(at, Place(), /*in_order=*/false);
   if (outcome != Outcome::kFound) Undo();
   return outcome;
 }
@@ -352,82 +263,47 @@ AllocationSearch::Outcome AllocationSearch::TakeAny(const Position& at, uint32_t
       const Outcome taken = Take(at.claim, request, {segment, device}, /*must=*/false);
       if (taken == Outcome::kError) return taken;
       if (taken == Outcome::kNone) continue;
-      const Outcome outcome = NextDevice(at, {segment, device + 1});
+      const Outcome outcome = NextDevice(at, {segment, device + 1}, SearchIsSorted(options_));
       if (outcome == Outcome::kFound) return outcome;
       Undo();
       if (outcome != Outcome::kNone) return outcome;
+      has_failed_ = true;
     }
   }
   return MeetsInvalidPool(segments) ? Outcome::kError : Outcome::kNone;
 }
 
-bool AllocationSearch::MayComplete(uint32_t claim, uint32_t group) const {
-  for (; claim < plan_->claims().size(); ++claim, group = 0) {
-    const PlannedClaim& planned = plan_->claims()[claim];
-    for (; group < planned.groups.size(); ++group) {
-      const std::vector<uint32_t>& options = planned.groups[group].options;
-      const bool may = std::any_of(options.begin(), options.end(), [&](uint32_t option) {
-        const RequestPlan& plan = plan_->request(option);
-        if (plan.all) return !listed_[option].empty();
-        int64_t free = 0;
-        for (const DevicePlace& place : pruning_->candidates(option)) {
-          if (free >= plan.count) break;
-          if (!IsInUse(claim, plan, place.device)) ++free;
-        }
-        return free >= plan.count;
-      });
-      if (!may) return false;
-    }
-  }
-  return true;
-}
-
 AllocationSearch::Outcome AllocationSearch::TakePruned(const Position& at, uint32_t request) {
   const RequestPlan& plan = plan_->request(request);
-  const std::vector<DevicePlace>& candidates = pruning_->candidates(request);
+  const std::vector<DevicePlace>& candidates = pruner_->candidates(request);
   size_t next = static_cast<size_t>(
       std::lower_bound(candidates.begin(), candidates.end(), at.start) - candidates.begin());
-  const auto in_use = [&](size_t i) { return IsInUse(at.claim, plan, candidates[i].device); };
-  int64_t free = 0;
-  for (size_t i = next; i < candidates.size(); ++i) free += in_use(i) ? 0 : 1;
-  const int64_t wanted = plan.count - at.number;
+  const bool exchanges = pruner_->IsSafeFrom(at);
   // Where each set of devices is tried once, devices that are passed over do not come back.
-  const bool sorted = SearchIsSorted(options_);
-  if (free < wanted || CountersAllow(at, request, next) < wanted) return Outcome::kNone;
+  const bool in_order = SearchIsSorted(options_) || (exchanges && pruner_->order_is_free());
+  bool failed = false;
   TriedClasses tried;
-  for (; next < candidates.size() && (!sorted || free >= wanted); ++next) {
+  for (; next < candidates.size(); ++next) {
+    if (in_order && failed && !pruner_->HasFree(at.claim, request, next, plan.count - at.number)) {
+      return Outcome::kNone;
+    }
     const DevicePlace& place = candidates[next];
-    if (in_use(next)) continue;
-    --free;
-    const uint64_t others = claims_of_device_[place.device];
-    const bool is_shared = shares_.contains(place.device);
-    const uint32_t device_class = pruning_->class_of(place.device);
-    if (!is_shared && tried.Contains(device_class, others)) continue;
-    if (!is_shared) tried.Add(device_class, others);
+    if (IsInUse(at.claim, plan, place.device)) continue;
+    const TriedClasses::Key device_class = pruner_->ClassOf(place);
+    if (exchanges && tried.Contains(device_class)) continue;
+    tried.Add(device_class);
     if (!HasRoom(request, place.device)) continue;
     const Outcome taken = Take(at.claim, request, place, /*must=*/false);
     if (taken == Outcome::kNone) continue;
     if (taken != Outcome::kFound) return taken;
-    const Outcome outcome = NextDevice(at, {place.segment, place.device + 1});
+    const Outcome outcome = NextDevice(at, {place.segment, place.device + 1}, in_order);
     if (outcome == Outcome::kFound) return outcome;
     Undo();
     if (outcome != Outcome::kNone) return outcome;
+    failed = true;
+    has_failed_ = true;
   }
   return Outcome::kNone;
-}
-
-int64_t AllocationSearch::CountersAllow(const Position& at, uint32_t request, size_t next) {
-  const RequestPlan& plan = plan_->request(request);
-  const std::vector<DevicePlace>& candidates = pruning_->candidates(request);
-  CounterBound bound;
-  for (size_t i = next; i < candidates.size(); ++i) {
-    const uint32_t device = candidates[i].device;
-    if (IsInUse(at.claim, plan, device)) continue;
-    const PoolView& pool = *node_->segments[candidates[i].segment].pool;
-    const bool charged = Charges(plan, device);
-    bound.Add(pool, charged ? &StateOf(pool) : nullptr, device);
-  }
-  return bound.most();
 }
 
 bool AllocationSearch::IsInUse(uint32_t claim, const RequestPlan& request, uint32_t device) const {
@@ -487,7 +363,7 @@ AllocationSearch::Outcome AllocationSearch::Take(uint32_t claim, uint32_t reques
     return Outcome::kNone;
   }
   if (charge && !StateOf(pool).Charge(device)) return Outcome::kNone;
-  const TakenDevice taken = {claim, request, device, pool.id, charge, share};
+  const TakenDevice taken = {claim, request, device, place.segment, pool.id, charge, share};
   Outcome outcome = refused ? Outcome::kNone : AddToConstraints(claim, request, device, must);
   const bool lacks_room = outcome == Outcome::kFound && must && !HasRoom(request, device);
   if (lacks_room) outcome = Outcome::kNone;

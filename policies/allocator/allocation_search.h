@@ -17,7 +17,6 @@
 #include "policies/allocator/constraint_state.h"
 #include "policies/allocator/node_pools.h"
 #include "policies/allocator/pool_state.h"
-#include "policies/allocator/search_pruning.h"
 #include "policies/allocator/selector_verdicts.h"
 #include "policies/allocator/use_index.h"
 
@@ -27,10 +26,13 @@ struct TakenDevice {
   uint32_t claim = 0;
   uint32_t request = 0;  // request plan
   uint32_t device = 0;   // of the catalog
+  uint32_t segment = 0;  // of the node
   uint32_t pool = 0;     // PoolView::id
   bool charged = false;  // to counters
   bool shared = false;
 };
+
+class BranchPruner;
 
 class AllocationSearch {
  public:
@@ -55,6 +57,7 @@ class AllocationSearch {
   uint32_t chosen(uint32_t claim, uint32_t group) const { return chosen_[claim][group]; }
 
  private:
+  friend class BranchPruner;  // reads the state of the search
   using Place = DevicePlace;
   struct Position {
     uint32_t claim = 0;
@@ -65,27 +68,20 @@ class AllocationSearch {
   };
 
   bool Prepare();
-  // Whether the search may go on without looking at devices in vain: no device whose mere sight is
-  // an error is within its reach.
-  bool PreparePruning();
   // Whether the bugs of an older release let the answer depend on what was tried before.
   bool DependsOnTheWay() const;
-  bool ListCandidates(uint32_t request);
-  std::string ClassOf(const DevicePlace& place);
   bool PrepareAll(uint32_t request);
   Outcome Step(const Position& at);
+  // The same where branches are pruned.
+  Outcome StepPruned(const Position& at);
+  Outcome TakeGroup(const Position& at);
   Outcome TryOptions(const Position& at);
   Outcome TakeListed(const Position& at, uint32_t request);
   Outcome TakeAny(const Position& at, uint32_t request);
   Outcome TakePruned(const Position& at, uint32_t request);
-  // Whether this group and all later ones have enough free candidates.
-  bool MayComplete(uint32_t claim, uint32_t group) const;
-  // No more devices than this of the candidates from `next` on can be taken together, as far as
-  // counters go.
-  int64_t CountersAllow(const Position& at, uint32_t request, size_t next);
   // Whether taking the device is charged to counters.
   bool Charges(const RequestPlan& request, uint32_t device) const;
-  Outcome NextDevice(const Position& at, Place start);
+  Outcome NextDevice(const Position& at, Place start, bool in_order);
 
   // An invalid pool that ends the attempt, if the search comes to it before this segment.
   bool MeetsInvalidPool(size_t segment);
@@ -119,8 +115,9 @@ class AllocationSearch {
   ClaimPlan* plan_;
 
   const NodeView* node_ = nullptr;
-  std::unique_ptr<SearchPruning> pruning_;  // null: the search is exhaustive
-  int64_t budget_ = 0;                      // of steps
+  std::unique_ptr<BranchPruner> pruner_;  // null: the search is exhaustive
+  bool has_failed_ = false;               // a device was tried in vain, with pruning
+  int64_t budget_ = 0;                    // of steps
   bool has_leftovers_ = false;
   std::string error_;
   int64_t steps_ = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 
 namespace drasim {
@@ -66,6 +68,33 @@ bool ConstraintState::Accepts(const ConstraintValue& value) const {
   if (value.form == Form::kUnknown) return false;
   if (!distinct_) return values_[0]->form == Form::kKnown && values_[0]->elements == value.elements;
   return IsDistinct(value);
+}
+
+bool ConstraintState::MayAdd(const ConstraintValue& value) const {
+  if (lists_ && !distinct_ && value.form == ConstraintValue::Form::kKnown) {
+    return values_.empty() ? !value.elements.empty()
+                           : !Intersection(common_.back(), value.elements).empty();
+  }
+  return Accepts(value);
+}
+
+std::string ConstraintState::Content() const {
+  const auto text_of = [](ConstraintValue::Form form, const std::vector<DeviceValue>& elements) {
+    std::string text = absl::StrCat(static_cast<int>(form));
+    for (const DeviceValue& element : elements) {
+      absl::StrAppend(&text, ",", static_cast<int>(element.kind), ":", element.bits);
+    }
+    return text;
+  };
+  if (!common_.empty()) return text_of(ConstraintValue::Form::kKnown, common_.back());
+  std::vector<std::string> texts;
+  for (const ConstraintValue* value : values_) {
+    texts.push_back(text_of(value->form, value->elements));
+    // All values of a match equal the first.
+    if (!distinct_) break;
+  }
+  std::sort(texts.begin(), texts.end());
+  return absl::StrJoin(texts, ";");
 }
 
 bool ConstraintState::Add(const ConstraintValue& value, uint32_t request) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,10 @@ class ConstraintState {
   // Adds a device unless that would break the constraint. `value` must outlive the addition;
   // `request` is the number of the request in its claim. O(devices x elements).
   bool Add(const ConstraintValue& value, uint32_t request = 0);
+  // Whether Add would succeed, and equal contents for states that accept the same values from now
+  // on. Only where devices are compared, and undone, one by one (ReleaseRules of 1.37).
+  bool MayAdd(const ConstraintValue& value) const;
+  std::string Content() const;
   // Undoes the last Add that succeeded, which had the same request.
   void Remove(uint32_t request = 0);
 

@@ -334,6 +334,7 @@ absl::Status NodePools::FillCounters(const std::vector<uint32_t>& counter_slices
       const auto key = std::make_pair(first_set + counter.set, counter.name.value());
       names.numbers[key] = static_cast<uint32_t>(view->counters.size());
       view->counters.push_back(counter.amount);
+      view->counter_names.push_back(counter.name);
       ApplyDrift(counter, view);
     }
   }
@@ -366,6 +367,7 @@ void NodePools::FillSliceCounters(uint32_t index, PoolView* view) const {
     numbers[{counter.set_name.value(), counter.name.value()}] =
         static_cast<uint32_t>(view->counters.size());
     view->counters.push_back(counter.amount);
+    view->counter_names.push_back(counter.name);
     view->counter_slices.push_back(index);
     ApplyDrift(counter, view);
   }

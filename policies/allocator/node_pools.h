@@ -45,6 +45,7 @@ struct PoolView {
   std::vector<uint32_t> slices;       // with devices for the node, in the order of the search
   std::vector<uint32_t> all_slices;   // and those for other nodes
   std::vector<ExactAmount> counters;  // totals, by counter
+  std::vector<TextId> counter_names;  // within their sets, by counter
   size_t counter_sets = 0;
   std::vector<uint32_t> counter_slices;  // by counter, where counters belong to slices
   std::vector<uint32_t> consumers;       // devices of all_slices that consume counters

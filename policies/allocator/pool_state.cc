@@ -87,6 +87,19 @@ bool PoolState::Charge(uint32_t device) {
   return true;
 }
 
+bool PoolState::MayCharge(uint32_t device) const {
+  // Where a counter is negative to begin with, only a charge tells what is left.
+  if (overdrawn_) return true;
+  const std::vector<CounterUse>& uses = view_->uses.at(device);
+  const bool suffices = std::all_of(uses.begin(), uses.end(), [this](const CounterUse& use) {
+    return left_[use.counter] >= use.amount;
+  });
+  if (!suffices || groups_.empty()) return suffices;
+  const std::vector<GroupUse>& groups = view_->group_uses.at(device);
+  return std::all_of(groups.begin(), groups.end(),
+                     [this](const GroupUse& use) { return Admits(groups_[use.set], use); });
+}
+
 void PoolState::Discharge(uint32_t device) {
   for (const CounterUse& use : view_->uses.at(device)) left_[use.counter] += use.amount;
   if (groups_.empty()) return;

@@ -26,6 +26,8 @@ class PoolState {
   // Charges a device that is about to be taken, unless a counter of the pool would not suffice or
   // the groups do not allow it. False leaves everything as it was. O(counters of the device).
   bool Charge(uint32_t device);
+  // False only if Charge would fail. O(counters of the device).
+  bool MayCharge(uint32_t device) const;
   // Undoes the last Charge, which was this device's.
   void Discharge(uint32_t device);
 

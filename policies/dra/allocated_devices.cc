@@ -16,17 +16,17 @@ void AllocatedDevices::OnClaim(const kube::ResourceClaimV1* before,
   const bool is_allocated = after != nullptr && after->status().has_allocation();
   if (was_allocated == is_allocated) return;
   if (!is_allocated) {
-    cluster_.ReleaseDevices(HolderOf(*before), /*pending=*/false);
+    cluster_->ReleaseDevices(HolderOf(*before), /*pending=*/false);
     return;
   }
   const absl::StatusOr<std::vector<HoldFacts>> devices = HoldFactsOf(*after);
   status_.Update(devices.status());
-  if (devices.ok()) cluster_.HoldDevices(HolderOf(*after), /*pending=*/false, *devices);
+  if (devices.ok()) cluster_->HoldDevices(HolderOf(*after), /*pending=*/false, *devices);
 }
 
 absl::StatusOr<DeviceUse> AllocatedDevices::Use() const {
   RETURN_IF_ERROR(status_);
-  return UseOf(cluster_.inventory());
+  return UseOf(cluster_->inventory());
 }
 
 }  // namespace drasim

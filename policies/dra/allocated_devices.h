@@ -16,7 +16,7 @@ namespace drasim {
 class AllocatedDevices {
  public:
   // The cluster must outlive it.
-  explicit AllocatedDevices(ClusterState* cluster) : cluster_(*cluster) {}
+  explicit AllocatedDevices(ClusterState* cluster) : cluster_(cluster) {}
 
   // A claim was added (no `before`), changed, or deleted (no `after`). Only an allocation that
   // comes or goes counts: it does not change. O(results).
@@ -28,7 +28,7 @@ class AllocatedDevices {
   absl::StatusOr<DeviceUse> Use() const;
 
  private:
-  ClusterState& cluster_;
+  ClusterState* cluster_;
   absl::Status status_;
 };
 

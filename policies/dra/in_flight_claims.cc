@@ -31,4 +31,8 @@ void InFlightClaims::Remove(absl::string_view uid) {
   flights_.erase(found);
 }
 
+void InFlightClaims::Clear() {
+  while (!flights_.empty()) Remove(std::string(flights_.begin()->first));
+}
+
 }  // namespace drasim

@@ -31,6 +31,8 @@ class InFlightClaims {
   void Leave(absl::string_view uid, absl::string_view pod_uid);
   // The claim is written.
   void Remove(absl::string_view uid);
+  // Forgets all claims, and gives their devices back.
+  void Clear();
 
   bool Has(absl::string_view uid) const { return flights_.find(uid) != flights_.end(); }
   // The claim with its devices, if they were chosen for a pod of that group; else null.

@@ -20,6 +20,7 @@
 #include "sim/app/exit_codes.h"
 #include "sim/kube/case_file.h"
 #include "sim/sdra/allocator_case.h"
+#include "sim/sdra/allocator_rounds.h"
 #include "sim/sdra/case_table.h"
 #include "sim/sdra/json_message.h"
 #include "sim/sdra/plugin_case.h"

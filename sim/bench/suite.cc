@@ -106,8 +106,9 @@ absl::StatusOr<SuiteCases> CasesOf(const proto::SuiteCases& written, const std::
                                    const std::string& key) {
   SuiteCases cases;
   if (written.file().empty() == written.world().empty()) {
-    return KeyError(key, absl::StrCat("found ", written.file().empty() ? "neither" : "both",
-                                      " file and world, expected one of them"));
+    return KeyError(key, absl::StrCat(written.file().empty() ? "found neither file nor world"
+                                                             : "found both file and world",
+                                      ", expected one of them"));
   }
   cases.file = Anchored(file, written.file());
   cases.world = written.world();
@@ -122,7 +123,9 @@ absl::StatusOr<SuiteCases> CasesOf(const proto::SuiteCases& written, const std::
   if (!cases.world.empty()) {
     const absl::StatusOr<CaseKind> kind = CheckCaseWorld(cases.world, cases.size);
     if (!kind.ok()) {
-      return WithKey(absl::StrCat(key, ".", KeyOfError(kind.status())), kind.status());
+      const std::string number = KeyOfError(kind.status());
+      return KeyError(absl::StrCat(key, ".", number),
+                      absl::StripPrefix(kind.status().message(), absl::StrCat(number, ": ")));
     }
     cases.kind = *kind;
   } else if (written.has_nodes() || written.has_devices() || written.has_wanted() ||

@@ -10,7 +10,6 @@
 #include "model/quantity.h"
 #include "model/status_macros.h"
 #include "model/text/json_writer.h"
-#include "sim/sdra/allocator_rounds.h"
 #include "sim/sdra/json_message.h"
 
 namespace drasim {
@@ -196,13 +195,6 @@ absl::StatusOr<AllocatorCase> ReadAllocatorCase(absl::string_view text, const Ya
   RETURN_IF_ERROR(ReadList(text, given, "Claims", &read.claims));
   RETURN_IF_ERROR(ReadUse(given, &read.use));
   return read;
-}
-
-absl::StatusOr<std::vector<AllocationAnswer>> AnswerAllocatorCase(const AllocatorCase& given,
-                                                                  AllocatorOptions options,
-                                                                  const VerdictsMaker& verdicts) {
-  ASSIGN_OR_RETURN(AllocatorRounds rounds, AllocatorRounds::Make(given, options, verdicts));
-  return rounds.Answer(/*with_results=*/true);
 }
 
 std::string AllocatorAnswerJson(const AllocatorCase& given,

@@ -44,4 +44,11 @@ absl::StatusOr<std::vector<AllocationAnswer>> AllocatorRounds::Answer(bool with_
   return answers;
 }
 
+absl::StatusOr<std::vector<AllocationAnswer>> AnswerAllocatorCase(const AllocatorCase& given,
+                                                                  AllocatorOptions options,
+                                                                  const VerdictsMaker& verdicts) {
+  ASSIGN_OR_RETURN(AllocatorRounds rounds, AllocatorRounds::Make(given, options, verdicts));
+  return rounds.Answer(/*with_results=*/true);
+}
+
 }  // namespace drasim

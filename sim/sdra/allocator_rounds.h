@@ -42,6 +42,11 @@ class AllocatorRounds {
   std::vector<const proto::kube::ResourceClaimV1*> claims_;
 };
 
+// One answer for each node. `options` without the features, which are the case's.
+absl::StatusOr<std::vector<AllocationAnswer>> AnswerAllocatorCase(const AllocatorCase& given,
+                                                                  AllocatorOptions options,
+                                                                  const VerdictsMaker& verdicts);
+
 }  // namespace drasim
 
 #endif  // DRASIM_SIM_SDRA_ALLOCATOR_ROUNDS_H_

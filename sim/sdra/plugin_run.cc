@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "model/kube/spec_of_node.h"
 #include "model/status_macros.h"
 #include "model/time.h"
 #include "policies/dra/binding_conditions.h"
 #include "policies/dra/claim_hints.h"
+#include "policies/dra/structured_gates.h"
 #include "policies/plugins/default_normalize.h"
 
 namespace drasim {
@@ -46,37 +45,6 @@ kube::SdraStatus SdraStatusOf(const ClaimStatus& status) {
   answer.set_code(std::string(StepCodeName(status.code)));
   if (!status.reason.empty()) answer.add_reasons(status.reason);
   return answer;
-}
-
-// The settings that the case's gates make, other than those of the allocator.
-absl::Status ReadSdraGates(const kube::SdraCase& given, AllocatorOptions* allocator,
-                           StructuredOptions* options, bool* taint_rules) {
-  const std::set<std::string> plugin_gates = {"DRADeviceBindingConditions", "DRADeviceTaintRules",
-                                              "DRAExtendedResource", "DRAResourceClaimDeviceStatus",
-                                              "DRASchedulerFilterTimeout"};
-  const auto is_on = [&](const char* gate, bool by_default) {
-    const auto found = given.gates().find(gate);
-    return found == given.gates().end() ? by_default : found->second;
-  };
-  const bool since_36 = allocator->release >= StructuredRelease::k1_36;
-  const bool since_37 = allocator->release >= StructuredRelease::k1_37;
-  options->release = allocator->release;
-  options->extended_resources = is_on("DRAExtendedResource", since_36);
-  options->prioritized_list = is_on("DRAPrioritizedList", true);
-  options->binding_conditions =
-      is_on("DRADeviceBindingConditions", since_36) && is_on("DRAResourceClaimDeviceStatus", true);
-  *taint_rules = is_on("DRADeviceTaints", since_36) && is_on("DRADeviceTaintRules", since_37);
-  if (!is_on("DRASchedulerFilterTimeout", true)) options->filter_timeout_ns = 0;
-  allocator->features.device_binding_and_status = options->binding_conditions;
-  const std::map<std::string, bool> gates(given.gates().begin(), given.gates().end());
-  for (const auto& [gate, on] : gates) {
-    if (plugin_gates.count(gate) > 0) continue;
-    absl::string_view feature = gate;
-    absl::ConsumePrefix(&feature, "DRA");
-    RETURN_IF_ERROR(SetDraFeature(feature, on, &allocator->features));
-  }
-  allocator->variant = PickAllocatorVariant(allocator->features, allocator->release);
-  return absl::OkStatus();
 }
 
 // Allocation times of a case tell how long before the start the claim was allocated.
@@ -116,7 +84,8 @@ absl::StatusOr<std::unique_ptr<PluginRun>> PluginRun::Make(
   allocator.strict_upstream = upstream.strict_upstream;
   StructuredOptions options;
   bool taint_rules = true;
-  RETURN_IF_ERROR(ReadSdraGates(given, &allocator, &options, &taint_rules));
+  const std::map<std::string, bool> gates(given.gates().begin(), given.gates().end());
+  RETURN_IF_ERROR(SetDraGates(gates, &allocator, &options, &taint_rules));
   if (!given.args().binding_timeout().empty()) {
     ASSIGN_OR_RETURN(options.binding_timeout_ns, SdraDurationNs(given.args().binding_timeout()));
   }

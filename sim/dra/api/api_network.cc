@@ -9,6 +9,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "sim/dra/api/plane_archive.h"
 
 namespace drasim {
 namespace {
@@ -102,6 +103,11 @@ struct ApiNetwork::Message {
   SimTime issued;      // kCall
   SimTime sent;        // kCall: past the rate limit
   ApiRequest request;  // kCall; in a kChange only the object
+
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& m) {
+    a(m.type, m.change, m.client, m.life, m.token, m.issued, m.sent, m.request);
+  }
 };
 
 ApiClient::ApiClient(ApiNetwork* network, ClientId id, ClientOptions options, Actor* actor,
@@ -484,5 +490,81 @@ void ApiNetwork::Relist(ApiClient& client, bool tell) {
     }
   }
 }
+
+template <typename Archive, typename Self>
+void ApiNetwork::MessageFields(Archive& archive, Self& self) {
+  archive(self.free_slots_);
+  if constexpr (Archive::kLoads) {
+    self.slots_.clear();
+    self.slots_.resize(self.free_slots_.size() + archive.state().Count());
+  } else {
+    archive(self.slots_.size() - self.free_slots_.size());
+  }
+  const size_t slots = self.slots_.size();
+  std::vector<bool> free(slots);
+  for (const uint32_t slot : self.free_slots_) {
+    if (slot >= slots || free[slot]) {
+      if constexpr (Archive::kLoads) archive.Fail("a message is free that cannot be");
+      return;
+    }
+    free[slot] = true;
+  }
+  for (size_t slot = 0; slot < slots; ++slot) {
+    if (!free[slot]) archive(self.slots_[slot]);
+  }
+}
+
+template <typename Archive, typename Self>
+void ApiNetwork::OrderFields(Archive& archive, Self& self) {
+  std::vector<std::pair<int64_t, uint64_t>> later;
+  if constexpr (!Archive::kLoads) {
+    self.later_.ForEach([&](const EventKey& key) { later.emplace_back(key.time_ns, key.order); });
+    std::sort(later.begin(), later.end());
+  }
+  archive(later, self.soon_, self.now_line_, self.next_sequence_);
+  if constexpr (Archive::kLoads) {
+    std::vector<EventKey> keys;
+    for (const auto& [time_ns, order] : later) keys.push_back({time_ns, order});
+    self.later_.Assign(keys, EarlierKey());
+    self.soon_left_ = 0;
+    for (const Change& change : self.soon_) {
+      self.soon_left_ += change.receivers.size() - std::min(change.next, change.receivers.size());
+    }
+    if (archive.ok() && !self.IsConsistent()) archive.Fail("messages are lost or come twice");
+  }
+}
+
+bool ApiNetwork::IsConsistent() const {
+  std::vector<bool> in_line(slots_.size());
+  const auto add = [&](uint64_t slot) {
+    if (slot >= slots_.size() || in_line[slot] || slots_[slot].client >= clients_.size()) {
+      return false;
+    }
+    in_line[slot] = true;
+    return true;
+  };
+  bool good = true;
+  size_t count = free_slots_.size() + now_line_.size();
+  for (const uint32_t slot : now_line_) good &= add(slot);
+  later_.ForEach([&](const EventKey& key) {
+    good &= add(key.order & kSlotMask);
+    ++count;
+  });
+  for (const Change& change : soon_) {
+    good &= MetaOf(change.event.object) != nullptr && change.next <= change.receivers.size();
+    for (const ClientId client : change.receivers) good &= client < clients_.size();
+  }
+  return good && count == slots_.size();
+}
+
+template <typename Archive, typename Self>
+void ApiNetwork::Fields(Archive& archive, Self& self) {
+  DRASIM_CHECK(!self.running_);
+  archive(self.now_, self.server_);
+  for (const std::unique_ptr<ApiClient>& client : self.clients_) archive(*client);
+  MessageFields(archive, self);
+  OrderFields(archive, self);
+}
+DRASIM_PLANE_FIELDS(ApiNetwork);
 
 }  // namespace drasim

@@ -99,6 +99,13 @@ class ApiClient {
   bool is_down() const { return down_; }
   const ClientOptions& options() const { return options_; }
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& c) {
+    a(c.limiter_, c.latencies_, c.watch_latencies_, c.cache_, c.life_, c.down_, c.watch_broken_,
+      c.up_at_, c.relist_at_, c.last_delivery_);
+  }
+
  private:
   friend class ApiNetwork;
   ApiClient(ApiNetwork* network, ClientId id, ClientOptions options, Actor* actor, uint64_t seed);
@@ -171,6 +178,11 @@ class ApiNetwork {
   // not mend the watch.
   void BreakWatch(ClientId client, SimDuration length);
 
+  // For checkpoints (plane_archive.h), between two steps. Loading REQUIRES the clients that were
+  // connected when the state was saved, in the same order.
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
+
  private:
   friend class ApiClient;
   struct Message;
@@ -180,6 +192,10 @@ class ApiNetwork {
     absl::InlinedVector<ClientId, 8> receivers;
     size_t next = 0;  // index into `receivers`
     bool over() const { return next == receivers.size(); }
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& c) {
+      a(c.event, c.receivers, c.next);
+    }
   };
   // Limits: 2^24 messages in flight, and 2^40 in a run.
   static constexpr int kSlotBits = 24;
@@ -194,6 +210,13 @@ class ApiNetwork {
   uint32_t NewMessage(ClientId client);
   void Free(uint32_t slot) { free_slots_.push_back(slot); }
   void Push(SimTime at, uint32_t slot);
+  // Parts of Fields: messages in use with their slots, and their order.
+  template <typename Archive, typename Self>
+  static void MessageFields(Archive& archive, Self& self);
+  template <typename Archive, typename Self>
+  static void OrderFields(Archive& archive, Self& self);
+  // Whether loaded queues refer to each message in use once, and to existing clients.
+  bool IsConsistent() const;
   uint32_t PopLater();
   // Drop messages in flight, and changes that await the end of the running handler. O(all), for
   // faults.

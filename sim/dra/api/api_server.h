@@ -48,6 +48,12 @@ class ApiServer {
   NamePool& names() { return *names_; }
   ResourceVersion version() const { return version_; }
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    a(s.suffixes_, s.objects_, s.next_uid_, s.version_);
+  }
+
  private:
   template <typename T>
   ApiReply HandleKind(const ApiRequest& request);

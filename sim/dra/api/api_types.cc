@@ -76,6 +76,10 @@ absl::string_view KindText(ObjectKind kind) {
       return "podschedulingcontexts";
     case ObjectKind::kParameters:
       return "parameters";
+    case ObjectKind::kDeviceClass:
+      return "deviceclasses";
+    case ObjectKind::kResourceSlice:
+      return "resourceslices";
     case ObjectKind::kEvent:
       return "events";
   }

@@ -66,6 +66,10 @@ struct ApiRequest {
   // meta.version and meta.uid, kApply and kPatchStatus meta.uid (0: no check). From it kPatchStatus
   // reads only namespace, name, uid and `part`.
   ObjectRef object;
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& r) {
+    a(r.verb, r.kind, r.ns, r.name, r.uid, r.force, r.node, r.part, r.generate_name, r.object);
+  }
 };
 
 // kCreate, kUpdate, kUpdateStatus or kApply of an object.
@@ -82,6 +86,10 @@ struct ApiReply {
   ObjectRef object;     // its present state; after an effective kDelete, its last state
   std::string message;  // of an error
   bool ok() const { return code == ApiCode::kOk; }
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& r) {
+    a(r.code, r.object, r.message);
+  }
 };
 
 struct WatchEvent {
@@ -91,6 +99,10 @@ struct WatchEvent {
   // The receiver's former state of the object, filled in on delivery; null when it had none.
   ObjectRef before;
   ObjectKind kind() const { return KindOf(object); }
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& e) {
+    a(e.type, e.object, e.before);
+  }
 };
 
 // As<T> without ownership. Null for another kind and for no object.

@@ -54,6 +54,8 @@ void CheckClaimSpec(const ClaimSpec* before, const ClaimSpec& after, FieldErrors
     if (*before != after) errors.Add("spec", kFieldImmutable);
     return;  // unchanged since its check
   }
+  // A structured claim has classes in its requests, which have been validated with the manifest.
+  if (after.is_structured()) return;
   if (after.class_name.empty()) errors.Add("spec.resourceClassName", kFieldRequired);
   CheckParametersRef(after.parameters, "spec.parametersRef", errors);
 }
@@ -78,10 +80,13 @@ void CheckHandles(const Allocation& allocation, FieldErrors& errors) {
 }
 
 // Rules 1 and 4.
-void CheckClaimAllocation(const ClaimStatus& before, const ClaimStatus& after,
+void CheckClaimAllocation(const ResourceClaimStatus& before, const ResourceClaim& claim,
                           FieldErrors& errors) {
+  const ResourceClaimStatus& after = claim.status;
   if (after.allocation == nullptr) return;
-  if (after.driver.empty()) errors.Add("status.driverName", "is required with an allocation");
+  if (after.driver.empty() && !claim.spec.is_structured()) {
+    errors.Add("status.driverName", "is required with an allocation");
+  }
   if (after.allocation == before.allocation) return;  // the same snapshot, checked when it was set
   CheckHandles(*after.allocation, errors);
   if (before.allocation != nullptr && *before.allocation != *after.allocation) {
@@ -89,10 +94,12 @@ void CheckClaimAllocation(const ClaimStatus& before, const ClaimStatus& after,
   }
 }
 
-void CheckConsumerList(const ClaimStatus& status, FieldErrors& errors) {
+void CheckConsumerList(const ResourceClaim& claim, FieldErrors& errors) {
+  const ResourceClaimStatus& status = claim.status;
   const size_t count = status.reserved_for.size();
-  if (count > kMaxReservedFor) {
-    errors.Add("status.reservedFor", "at most ", kMaxReservedFor, " consumers, not ", count);
+  const size_t most = claim.spec.is_structured() ? kMaxReservedForV1 : kMaxReservedFor;
+  if (count > most) {
+    errors.Add("status.reservedFor", "at most ", most, " consumers, not ", count);
   }
   absl::InlinedVector<Uid, kMaxReservedFor> uids;
   for (size_t i = 0; i < count; ++i) {
@@ -109,11 +116,11 @@ void CheckConsumerList(const ClaimStatus& status, FieldErrors& errors) {
 }
 
 // Rules 2 and 3.
-void CheckClaimConsumers(const ClaimStatus& before, const ResourceClaim& claim,
+void CheckClaimConsumers(const ResourceClaimStatus& before, const ResourceClaim& claim,
                          FieldErrors& errors) {
-  const ClaimStatus& after = claim.status;
+  const ResourceClaimStatus& after = claim.status;
   if (after.reserved_for.empty()) return;
-  CheckConsumerList(after, errors);
+  CheckConsumerList(claim, errors);
   if (after.allocation == nullptr) {
     errors.Add("status.reservedFor", "needs an allocation");
     return;
@@ -134,7 +141,7 @@ void CheckClaimConsumers(const ClaimStatus& before, const ResourceClaim& claim,
 }
 
 // Rule 5.
-void CheckClaimDeallocation(const ClaimStatus& before, const ClaimStatus& after,
+void CheckClaimDeallocation(const ResourceClaimStatus& before, const ResourceClaimStatus& after,
                             FieldErrors& errors) {
   if (after.deallocation_requested) {
     if (after.allocation == nullptr) {
@@ -244,11 +251,11 @@ absl::Status ValidateParameters(const ParametersObject* before, const Parameters
 }
 
 absl::Status ValidateClaim(const ResourceClaim* before, const ResourceClaim& after) {
-  static const ClaimStatus& none = *new ClaimStatus();
-  const ClaimStatus& old_status = before == nullptr ? none : before->status;
+  static const ResourceClaimStatus& none = *new ResourceClaimStatus();
+  const ResourceClaimStatus& old_status = before == nullptr ? none : before->status;
   FieldErrors errors;
   CheckClaimSpec(before == nullptr ? nullptr : &before->spec, after.spec, errors);
-  CheckClaimAllocation(old_status, after.status, errors);
+  CheckClaimAllocation(old_status, after, errors);
   CheckClaimConsumers(old_status, after, errors);
   CheckClaimDeallocation(old_status, after.status, errors);
   return errors.ToStatus();

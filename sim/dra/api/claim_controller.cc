@@ -18,6 +18,7 @@
 #include "sim/dra/api/api_network.h"
 #include "sim/dra/api/api_types.h"
 #include "sim/dra/api/dra_release.h"
+#include "sim/dra/api/plane_archive.h"
 #include "sim/dra/api/work_queue.h"
 
 namespace drasim {
@@ -68,6 +69,7 @@ void ClaimController::Start(ApiClient* client) {
   DRASIM_CHECK(client_ == nullptr);
   client_ = client;
   pods_ = client->names().Intern("pods");
+  finalizer_ = client->names().Intern(kStructuredClaimFinalizer);
   QueueAll();
 }
 
@@ -148,6 +150,7 @@ bool ClaimController::NeedsServing(const Pod& pod, const ResourceClaim& claim) c
   if (claim.status.allocation != nullptr) {
     return !IsReservedFor(claim, pod.meta.uid) && CanBeReserved(claim);
   }
+  if (claim.spec.is_structured()) return false;  // the scheduler alone allocates
   if (claim.spec.mode != AllocationMode::kWaitForFirstConsumer) return false;
   const Ref<PodSchedulingContext>& context = client_->cache().context(pod.meta.ns, pod.meta.name);
   return context == nullptr || context->selected != pod.node;
@@ -478,7 +481,7 @@ std::optional<ApiRequest> ClaimController::ServeNextClaim(Sync* sync) {
       sync->failed = true;
       return std::nullopt;
     }
-    if (claim->status.allocation == nullptr &&
+    if (claim->status.allocation == nullptr && !claim->spec.is_structured() &&
         claim->spec.mode == AllocationMode::kWaitForFirstConsumer) {
       // One context serves all claims of the pod.
       sync->stage = Stage::kContext;
@@ -514,6 +517,7 @@ std::optional<ApiRequest> ClaimController::WriteContext(const Pod& pod) const {
 }
 
 std::optional<ApiRequest> ClaimController::NextOfClaim(Sync* sync, const ApiReply* reply) {
+  const bool released = sync->stage == Stage::kRelease;
   if (sync->stage == Stage::kStart) {
     sync->claim = client_->cache().of<ResourceClaim>().Find(sync->key >> 1);
     if (sync->claim == nullptr) return std::nullopt;
@@ -525,7 +529,13 @@ std::optional<ApiRequest> ClaimController::NextOfClaim(Sync* sync, const ApiRepl
     std::optional<ApiRequest> get = CheckNextConsumer(sync);
     if (get.has_value()) return get;
     sync->stage = Stage::kRelease;
-    if (sync->kept.size() < sync->claim->status.reserved_for.size()) return Release(*sync);
+    const bool leaves = sync->kept.size() < sync->claim->status.reserved_for.size();
+    if (leaves || IsLeftAllocated(*sync)) return Release(*sync);
+  }
+  if (sync->stage == Stage::kRelease) {
+    sync->stage = Stage::kUnprotect;
+    const bool done_with = sync->kept.empty() && (released || sync->claim->meta.deleting);
+    if (done_with && IsProtected(*sync->claim)) return Unprotect(*sync->claim);
   }
   if (!OwnerNeedsItNoMore(*sync)) return std::nullopt;
   sync->stage = Stage::kDelete;
@@ -581,12 +591,37 @@ std::optional<ApiRequest> ClaimController::CheckNextConsumer(Sync* sync) {
   return std::nullopt;
 }
 
+bool ClaimController::IsLeftAllocated(const Sync& sync) {
+  const ResourceClaim& claim = *sync.claim;
+  return claim.spec.is_structured() && claim.meta.deleting && sync.kept.empty() &&
+         claim.status.allocation != nullptr;
+}
+
+bool ClaimController::IsProtected(const ResourceClaim& claim) const {
+  const auto& finalizers = claim.meta.finalizers;
+  return claim.spec.is_structured() && claim.status.allocation == nullptr &&
+         std::find(finalizers.begin(), finalizers.end(), finalizer_) != finalizers.end();
+}
+
+ApiRequest ClaimController::Unprotect(const ResourceClaim& claim) const {
+  auto free = std::make_shared<ResourceClaim>(claim);
+  auto& finalizers = free->meta.finalizers;
+  finalizers.erase(std::find(finalizers.begin(), finalizers.end(), finalizer_));
+  return WriteRequest(Verb::kUpdate, std::move(free));
+}
+
 // Not a patch, because it must fail after any other change. The last consumer of a
 // WaitForFirstConsumer claim releases the allocation too, so that the next consumer is not tied to
 // its node.
 ApiRequest ClaimController::Release(const Sync& sync) const {
   auto claim = std::make_shared<ResourceClaim>(*sync.claim);
   claim->status.reserved_for.assign(sync.kept.begin(), sync.kept.end());
+  if (claim->spec.is_structured()) {
+    if (!sync.kept.empty()) return WriteRequest(Verb::kUpdateStatus, std::move(claim));
+    claim->status.allocation = nullptr;
+    claim->status.devices = {};
+    return WriteRequest(Verb::kUpdateStatus, std::move(claim));
+  }
   if (sync.kept.empty() && claim->spec.mode == AllocationMode::kWaitForFirstConsumer &&
       options_.behaviour.releases_finished_pods()) {
     claim->status.deallocation_requested = true;
@@ -606,5 +641,13 @@ bool ClaimController::OwnerNeedsItNoMore(const Sync& sync) const {
   return gone != deleted_pods_.end() &&
          client_->cache().of<Pod>().Find(gone->second.first, gone->second.second) != nullptr;
 }
+
+template <typename Archive, typename Self>
+void ClaimController::Fields(Archive& archive, Self& self) {
+  archive(self.queue_, self.syncs_, self.free_syncs_, self.retries_, self.users_, self.owned_,
+          self.deleted_pods_, self.deleted_order_, self.failed_creations_, self.claims_made_,
+          self.last_made_);
+}
+DRASIM_PLANE_FIELDS(ClaimController);
 
 }  // namespace drasim

@@ -1,6 +1,7 @@
-// The resource claim controller of kube-controller-manager (pkg/controller/resourceclaim, release
-// 1.29): creates claims from templates, removes finished pods from reservedFor, requests the
-// deallocation of idle claims, and deletes the claims of finished pods.
+// The resource claim controller of kube-controller-manager (pkg/controller/resourceclaim, releases
+// 1.29 and, for structured claims, 1.37): creates claims from templates, removes finished pods from
+// reservedFor, deallocates idle claims or requests that of their drivers, and deletes the claims of
+// finished pods.
 //
 // Every sync is a chain of API calls, and state may change between two of them. Up to `workers`
 // syncs run concurrently. An error requeues the key with the queue's rate limit.
@@ -54,6 +55,10 @@ class ClaimController : public Actor {
   // Events that it reported, "FailedResourceClaimCreation" for example: reason -> number.
   uint64_t failed_creations() const { return failed_creations_; }
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
+
  private:
   using Key = WorkQueue::Key;
 
@@ -68,6 +73,7 @@ class ClaimController : public Actor {
     // Sync of a claim: checks its consumers, writes the rest back, deletes the claim.
     kConsumers,
     kRelease,
+    kUnprotect,  // a structured claim without an allocation loses its finalizer
     kDelete,
   };
 
@@ -81,6 +87,10 @@ class ClaimController : public Actor {
     std::vector<Pod::ClaimName> made;
     Ref<ResourceClaim> claim;
     std::vector<Consumer> kept;
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& s) {
+      a(s.key, s.stage, s.failed, s.next, s.pod, s.made, s.claim, s.kept);
+    }
   };
 
   // The claim of an entry. Empty name: the entry needs none; absent: none has been created yet.
@@ -127,11 +137,16 @@ class ClaimController : public Actor {
   ApiRequest WriteNames(const Sync& sync) const;
   std::optional<ApiRequest> WriteContext(const Pod& pod) const;
   ApiRequest Release(const Sync& sync) const;
+  // Structured: whether the claim is to be deallocated although no consumer has left it.
+  static bool IsLeftAllocated(const Sync& sync);
+  bool IsProtected(const ResourceClaim& claim) const;
+  ApiRequest Unprotect(const ResourceClaim& claim) const;
   bool OwnerNeedsItNoMore(const Sync& sync) const;
 
   ClaimControllerOptions options_;
   ApiClient* client_ = nullptr;
   Name pods_;        // "pods"
+  Name finalizer_;   // kStructuredClaimFinalizer
   WorkQueue queue_;  // keys: uid << 1 of a pod, uid << 1 | 1 of a claim
   std::vector<Sync> syncs_;
   std::vector<uint32_t> free_syncs_;

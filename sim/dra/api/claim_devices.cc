@@ -5,6 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "model/device_grant.h"
 #include "policies/framework/device_allocator.h"
+#include "sim/dra/api/plane_archive.h"
 
 namespace drasim {
 
@@ -61,5 +62,11 @@ void ClaimDevices::PassOn(const Pod& gone, PodControl* engine) const {
     }
   }
 }
+
+template <typename Archive, typename Self>
+void ClaimDevices::Fields(Archive& archive, Self& self) {
+  archive(self.gone_);
+}
+DRASIM_PLANE_FIELDS(ClaimDevices);
 
 }  // namespace drasim

@@ -31,6 +31,10 @@ class ClaimDevices {
   // Charges shared devices of departed pods to other consumers.
   void PassOn(PodControl* engine);
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
+
  private:
   void PassOn(const Pod& gone, PodControl* engine) const;
 

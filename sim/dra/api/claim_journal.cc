@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "sim/dra/api/plane_archive.h"
 
 namespace drasim {
 namespace {
@@ -25,9 +26,12 @@ const PodSchedulingContext::ClaimNodes* FindAnswer(const PodSchedulingContext& c
 
 }  // namespace
 
-void ClaimJournal::Start(PodControl* engine, SimTime now) {
-  if (!engine->wants_claim_changes()) return;
-  engine_ = engine;
+void ClaimJournal::Attach(PodControl* engine) {
+  if (engine->wants_claim_changes()) engine_ = engine;
+}
+
+void ClaimJournal::Begin(SimTime now) {
+  if (!active()) return;
   now_ = now;
   for (const Ref<ResourceClaim>& claim : objects_->of<ResourceClaim>().Sorted()) {
     OnClaim(claim, /*deleted=*/false);
@@ -204,5 +208,11 @@ ClaimChange ClaimJournal::Change(ClaimChangeKind kind, Uid claim) const {
   change.claim = claim;
   return change;
 }
+
+template <typename Archive, typename Self>
+void ClaimJournal::Fields(Archive& archive, Self& self) {
+  archive(self.now_, self.claims_, self.contexts_, self.words_);
+}
+DRASIM_PLANE_FIELDS(ClaimJournal);
 
 }  // namespace drasim

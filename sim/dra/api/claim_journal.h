@@ -21,15 +21,18 @@
 
 namespace drasim {
 
-// Until Start all calls do nothing. Times do not decrease.
+// Until Attach all calls do nothing. Times do not decrease.
 class ClaimJournal {
  public:
   // `objects` is the server's state. All must outlive it.
   ClaimJournal(const ClusterState* cluster, const ObjectCache* objects, ClaimNames names)
       : cluster_(cluster), objects_(objects), names_(names) {}
 
-  // Begins to report to `engine`, first the claims that exist. Does nothing if no sink wants them.
-  void Start(PodControl* engine, SimTime now);
+  // Begins to report to `engine`. Does nothing if no sink wants changes.
+  void Attach(PodControl* engine);
+  // A run begins: reports the claims that exist. Not for a run that goes on from a checkpoint,
+  // whose sinks know them.
+  void Begin(SimTime now);
   // Whether anybody hears of changes, so that it is worth while to find words.
   bool active() const { return engine_ != nullptr; }
 
@@ -42,11 +45,19 @@ class ClaimJournal {
   void PrepareFailed(Uid claim, NodeId node, std::string error, SimTime now);
   void Unprepared(Uid claim, NodeId node, SimTime now);
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
+
  private:
   // A context, and the unallocated claims of its pod that its last change was attributed to.
   struct Context {
     Ref<PodSchedulingContext> object;
     std::vector<Uid> claims;
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& c) {
+      a(c.object, c.claims);
+    }
   };
 
   void OnClaim(const Ref<ResourceClaim>& claim, bool deleted);

@@ -13,6 +13,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "sim/dra/api/plane_archive.h"
 
 namespace drasim {
 namespace {
@@ -70,6 +71,10 @@ struct DraManager::PodState {
     Name driver;
     std::vector<Ref<ResourceClaim>> claims;
     bool fails = false;
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& c) {
+      a(c.driver, c.claims, c.fails);
+    }
   };
 
   Ref<Pod> pod;  // the cached state, or the last one
@@ -92,9 +97,15 @@ struct DraManager::PodState {
     }
     return false;
   }
+
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    a(s.pod, s.node, s.stage, s.token, s.ending, s.failed, s.gone, s.entry, s.to_prepare, s.held,
+      s.calls, s.call);
+  }
 };
 
-DraManager::DraManager(std::vector<ClaimDriver*> drivers, const DraManagerOptions& options,
+DraManager::DraManager(std::vector<NodePlugin*> drivers, const DraManagerOptions& options,
                        PodRunner* runner)
     : drivers_(std::move(drivers)),
       options_(options),
@@ -514,7 +525,7 @@ void DraManager::PlanCalls(const std::vector<Ref<ResourceClaim>>& claims, PodSta
 
 bool DraManager::StartCall(PodState& state) {
   PodState::PluginCall& call = state.calls[state.call];
-  const ClaimDriver* driver = FindDriver(call.driver);
+  const NodePlugin* driver = FindDriver(call.driver);
   if (driver == nullptr) return false;
   const bool unprepares = state.stage == PodState::Stage::kUnpreparing;
   const SimDuration latency = DrawPluginCall(options_.grpc_latency, draws_);
@@ -564,8 +575,8 @@ DraManager::NodeClaim& DraManager::There(const PodState& state, Uid claim) {
   return there->second;
 }
 
-ClaimDriver* DraManager::FindDriver(Name name) const {
-  for (ClaimDriver* driver : drivers_) {
+NodePlugin* DraManager::FindDriver(Name name) const {
+  for (NodePlugin* driver : drivers_) {
     if (driver->name() == name.text()) return driver;
   }
   return nullptr;
@@ -626,5 +637,12 @@ DraManager::PodState* DraManager::FindState(Uid pod) const {
   const auto found = pods_.find(pod);
   return found == pods_.end() ? nullptr : found->second.get();
 }
+
+template <typename Archive, typename Self>
+void DraManager::Fields(Archive& archive, Self& self) {
+  archive(self.draws_, self.pods_, self.claims_, self.operations_, self.next_token_,
+          self.failed_prepares_);
+}
+DRASIM_PLANE_FIELDS(DraManager);
 
 }  // namespace drasim

@@ -73,9 +73,8 @@ class DraManager : public Actor {
  public:
   static constexpr uint32_t kWatches = WatchBit(ObjectKind::kPod);
 
-  // Drivers by name; they must outlive it.
-  DraManager(std::vector<ClaimDriver*> drivers, const DraManagerOptions& options,
-             PodRunner* runner);
+  // Plugins by the names of their drivers; they must outlive it.
+  DraManager(std::vector<NodePlugin*> drivers, const DraManagerOptions& options, PodRunner* runner);
   ~DraManager() override;
   void Start(ApiClient* client);
 
@@ -102,6 +101,10 @@ class DraManager : public Actor {
   // True when nothing is in progress or due for a retry. Pods may be running.
   bool idle() const { return operations_.empty(); }
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
+
  private:
   struct PodState;
   // A claim used by pods of one node.
@@ -111,6 +114,10 @@ class DraManager : public Actor {
     bool touched = false;      // some plugin has worked on it
     bool unpreparing = false;  // a call is in progress
     SimTime unprepared_at;     // end of that call
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& c) {
+      a(c.users, c.prepared, c.touched, c.unpreparing, c.unprepared_at);
+    }
   };
   using NodeClaimKey = std::pair<NodeId, Uid>;
 
@@ -155,10 +162,10 @@ class DraManager : public Actor {
   void Cancel(PodState& state);
   SimDuration Jittered(SimDuration delay);
   SimDuration PrepareRetryDelay();
-  ClaimDriver* FindDriver(Name name) const;
+  NodePlugin* FindDriver(Name name) const;
   PodState* FindState(Uid pod) const;
 
-  std::vector<ClaimDriver*> drivers_;
+  std::vector<NodePlugin*> drivers_;
   DraManagerOptions options_;
   PodRunner* runner_;
   Random draws_;

@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "sim/dra/api/plane_archive.h"
+
 namespace drasim {
 namespace {
 
@@ -62,5 +64,11 @@ void EventRecorder::OnTimer(uint64_t) {
   }
   Arm();
 }
+
+template <typename Archive, typename Self>
+void EventRecorder::Fields(Archive& archive, Self& self) {
+  archive(self.started_, self.armed_, self.series_);
+}
+DRASIM_PLANE_FIELDS(EventRecorder);
 
 }  // namespace drasim

@@ -40,17 +40,29 @@ class EventRecorder : public Actor {
   void OnTimer(uint64_t token) override;
   void OnRestart() override;
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
+
  private:
   struct Key {
     Uid pod = 0;
     ResourceVersion version = 0;
     Reason reason = Reason::kScheduled;
     auto operator<=>(const Key&) const = default;
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& k) {
+      a(k.pod, k.version, k.reason);
+    }
   };
   struct Series {
     Name ns, name;  // of the pod
     uint32_t count = 1;
     SimTime last;
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& s) {
+      a(s.ns, s.name, s.count, s.last);
+    }
   };
 
   void Write(Verb verb, const Series& series);

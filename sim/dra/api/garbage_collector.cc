@@ -13,6 +13,7 @@
 #include "model/kube/objects.h"
 #include "sim/dra/api/api_network.h"
 #include "sim/dra/api/api_types.h"
+#include "sim/dra/api/plane_archive.h"
 #include "sim/dra/api/work_queue.h"
 
 namespace drasim {
@@ -193,5 +194,11 @@ void GarbageCollector::Finish(Key key, const ApiReply& reply) {
   client_->ArmTimer(queue_.DelayAfterFailure(key, client_->now()), key);
   queue_.Done(key);
 }
+
+template <typename Archive, typename Self>
+void GarbageCollector::Fields(Archive& archive, Self& self) {
+  archive(self.queue_, self.retries_, self.orphans_, self.dependents_);
+}
+DRASIM_PLANE_FIELDS(GarbageCollector);
 
 }  // namespace drasim

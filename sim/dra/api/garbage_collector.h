@@ -32,6 +32,10 @@ class GarbageCollector : public Actor {
   void OnRestart() override;
   bool idle() const;
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
+
  private:
   using Key = WorkQueue::Key;
 

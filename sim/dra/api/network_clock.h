@@ -39,6 +39,12 @@ class NetworkClock {
   // After the run: lets the network continue alone until nothing is pending, or for `limit`.
   void Settle(SimDuration limit);
 
+  // For checkpoints (plane_archive.h), which are taken outside the network's handlers.
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& c) {
+    a(c.armed_);
+  }
+
  private:
   ApiNetwork* network_;
   uint64_t token_;

@@ -69,6 +69,30 @@ class ObjectTable {
     return objects;
   }
 
+  // For checkpoints (plane_archive.h). An object is named unless a younger one had its name.
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& table) {
+    if constexpr (Archive::kLoads) {
+      table = ObjectTable();
+      std::vector<std::pair<Ref<T>, bool>> objects;
+      a(objects);
+      for (const auto& [object, named] : objects) {
+        if (object == nullptr) return a.Fail("a table has no object where one should be");
+        table.by_uid_[object->meta.uid] = object;
+        if (named)
+          table.by_name_[std::make_pair(object->meta.ns, object->meta.name)] = object->meta.uid;
+      }
+    } else {
+      std::vector<std::pair<Ref<T>, bool>> objects;
+      for (const Ref<T>& object : table.Sorted()) {
+        const auto named = table.by_name_.find(std::make_pair(object->meta.ns, object->meta.name));
+        objects.emplace_back(object,
+                             named != table.by_name_.end() && named->second == object->meta.uid);
+      }
+      a(objects);
+    }
+  }
+
  private:
   static const Ref<T>& None() {
     static const Ref<T>& none = *new Ref<T>();
@@ -106,10 +130,17 @@ class ObjectCache {
     return of<PodSchedulingContext>().Find(ns, name);
   }
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& cache) {
+    std::apply([&a](auto&... tables) { a(tables...); }, cache.tables_);
+  }
+
  private:
   std::tuple<ObjectTable<Pod>, ObjectTable<ResourceClass>, ObjectTable<ResourceClaim>,
              ObjectTable<ResourceClaimTemplate>, ObjectTable<PodSchedulingContext>,
-             ObjectTable<ParametersObject>>
+             ObjectTable<ParametersObject>, ObjectTable<DeviceClassObject>,
+             ObjectTable<ResourceSliceObject>>
       tables_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
+#include "sim/dra/api/plane_archive.h"
 
 namespace drasim {
 namespace {
@@ -82,5 +83,12 @@ void PinnedPods::Count(int64_t change) {
   count_ += change;
   most_ = std::max(most_, count_);
 }
+
+template <typename Archive, typename Self>
+void PinnedPods::Fields(Archive& archive, Self& self) {
+  archive(self.waiting_, self.users_, self.allocated_, self.now_, self.since_, self.count_,
+          self.most_, self.pod_seconds_);
+}
+DRASIM_PLANE_FIELDS(PinnedPods);
 
 }  // namespace drasim

@@ -36,11 +36,19 @@ class PinnedPods {
   // Average from time zero to `end`, which is not before the last change; 0 for an empty time.
   double Mean(SimTime end) const;
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
+
  private:
   using Key = std::pair<Name, Name>;  // of a claim: namespace, name
   struct Waiting {
     absl::InlinedVector<Key, 1> claims;
     uint32_t missing = 0;  // claims unallocated or unknown
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& w) {
+      a(w.claims, w.missing);
+    }
   };
 
   void OnPod(const Pod& pod, bool deleted);

@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "model/check.h"
 #include "model/job_table.h"
+#include "sim/dra/api/plane_archive.h"
 
 namespace drasim {
 namespace {
@@ -130,5 +131,11 @@ void PodObjects::DeleteClaim(Uid uid) {
   const Ref<ResourceClaim> claim = server_->objects().of<ResourceClaim>().Find(uid);
   if (claim != nullptr) client_->Call(DeleteRequest(ObjectKind::kResourceClaim, claim->meta), 0);
 }
+
+template <typename Archive, typename Self>
+void PodObjects::Fields(Archive& archive, Self& self) {
+  archive(self.pods_);
+}
+DRASIM_PLANE_FIELDS(PodObjects);
 
 }  // namespace drasim

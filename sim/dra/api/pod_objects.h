@@ -5,6 +5,7 @@
 #ifndef DRASIM_SIM_DRA_API_POD_OBJECTS_H_
 #define DRASIM_SIM_DRA_API_POD_OBJECTS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -35,6 +36,8 @@ class PodObjects : public Actor {
   // The server's present object; null: none.
   Ref<Pod> ObjectOf(PodId pod) const { return server_->objects().pod(UidOf(pod)); }
   bool IsPresent(const Pod& object) const { return UidOf(object.row) == object.meta.uid; }
+  // A pod with a higher number has had no object yet.
+  size_t size() const { return pods_.size(); }
   // The pods of the same gang, including this one.
   std::vector<PodId> GangOf(PodId pod) const;
 
@@ -59,6 +62,10 @@ class PodObjects : public Actor {
   void OnReply(uint64_t token, const ApiReply& reply) override;
   void OnTimer(uint64_t token) override;
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
+
  private:
   struct PodState {
     Uid uid = 0;  // of the present object; 0: none
@@ -66,6 +73,10 @@ class PodObjects : public Actor {
     bool ending = false;    // BeginEnd
     bool ended = false;     // FinishEnd
     bool unwanted = false;  // delete it as soon as it is known
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& s) {
+      a(s.uid, s.incarnation, s.ending, s.ended, s.unwanted);
+    }
   };
 
   void CreatePod(PodId pod);

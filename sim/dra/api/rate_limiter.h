@@ -19,6 +19,12 @@ class RateLimiter {
   // counts in whole nanoseconds per token, rounded up once. O(1).
   SimDuration Take(SimTime now);
 
+  // For checkpoints (plane_archive.h), like all members of this name. The rest comes from options.
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& r) {
+    a(r.empty_at_ns_);
+  }
+
  private:
   int64_t ns_per_token_ = 0;  // 0: no limit
   int64_t burst_ns_ = 0;      // time in which the empty bucket fills

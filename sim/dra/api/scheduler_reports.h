@@ -36,6 +36,12 @@ class SchedulerReports {
   void OnRestart();
   const EventRecorder& events() const { return *events_; }
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& r) {
+    a(r.next_token_, r.waited_for_);
+  }
+
  private:
   static constexpr uint64_t kTokens = uint64_t{1} << 63;
 

@@ -43,12 +43,22 @@ class WorkQueue {
   // Clears waiting keys, keys in work and failures. For a restart.
   void Clear();
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& q) {
+    a(q.busy_, q.waiting_, q.states_, q.bucket_);
+  }
+
  private:
   struct State {
     bool waiting = false;
     bool busy = false;
     bool again = false;  // added while busy
     uint32_t failures = 0;
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& s) {
+      a(s.waiting, s.busy, s.again, s.failures);
+    }
   };
   int workers_;
   int busy_ = 0;

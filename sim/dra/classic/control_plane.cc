@@ -4,6 +4,9 @@
 
 #include "absl/algorithm/container.h"
 #include "model/check.h"
+#include "model/status_macros.h"
+#include "sim/dra/api/plane_archive.h"
+#include "sim/dra/classic/classic_rules.h"
 
 namespace drasim {
 namespace {
@@ -37,6 +40,18 @@ ClaimControllerOptions ClaimControllerOptionsOf(const ControlPlaneOptions& optio
 
 ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*> drivers,
                            PodObjects::ClaimsOf claims_of, const ControlPlaneOptions& options)
+    : ControlPlane(cluster, drivers,
+                   {std::make_unique<ClassicRules>(options.behaviour, options.seed),
+                    {drivers.begin(), drivers.end()}},
+                   std::move(claims_of), options) {}
+
+ControlPlane::ControlPlane(const ClusterState* cluster, OtherRules other,
+                           PodObjects::ClaimsOf claims_of, const ControlPlaneOptions& options)
+    : ControlPlane(cluster, {}, std::move(other), std::move(claims_of), options) {}
+
+ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*> drivers,
+                           OtherRules other, PodObjects::ClaimsOf claims_of,
+                           const ControlPlaneOptions& options)
     : cluster_(cluster),
       drivers_(std::move(drivers)),
       options_(options),
@@ -46,8 +61,9 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
       pods_(cluster, &network_.server(), &clock_, std::move(claims_of), options.finished_ttl),
       devices_(cluster, &network_.server().objects(), claim_names_),
       journal_(cluster, &network_.server().objects(), claim_names_),
-      owned_scheduler_(std::make_unique<SchedulerActor>(options.behaviour, options.gang_timeout,
-                                                        options.seed, &pods_, &clock_)),
+      owned_scheduler_(std::make_unique<SchedulerActor>(std::move(other.rules), options.behaviour,
+                                                        options.gang_timeout, options.seed, &pods_,
+                                                        &clock_)),
       scheduler_(owned_scheduler_.get()),
       claim_controller_(ClaimControllerOptionsOf(options)),
       pinned_(
@@ -57,7 +73,8 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
   of_kubelet.behaviour = options_.behaviour;
   of_kubelet.seed = options_.seed;
   of_kubelet.journal = &journal_;
-  dra_manager_ = std::make_unique<DraManager>(drivers_, of_kubelet, static_cast<PodRunner*>(this));
+  dra_manager_ = std::make_unique<DraManager>(std::move(other.plugins), of_kubelet,
+                                              static_cast<PodRunner*>(this));
   DriverControllerOptions of_driver = options_.driver_controller;
   of_driver.behaviour = options_.behaviour;
   of_driver.seed = options_.seed;
@@ -95,14 +112,14 @@ bool ControlPlane::HasComponent(absl::string_view name) const {
 
 void ControlPlane::AttachClaims(PodControl* engine) {
   engine_ = engine;
-  journal_.Start(engine, network_.now());
+  journal_.Attach(engine);
   const auto connect = [this](absl::string_view name, const ConnectionOptions& connection,
                               uint32_t watches, Actor* actor) {
     return network_.Connect(ClientWith(name, connection, watches), actor);
   };
   pods_.Start(connect("user", options_.users, 0, &pods_));
   ApiClient* const scheduler =
-      connect("scheduler", options_.scheduler, SchedulerActor::kWatches, scheduler_);
+      connect("scheduler", options_.scheduler, scheduler_->watches(), scheduler_);
   scheduler_->Start(scheduler, engine);
   claim_controller_.Start(connect("claim-controller", options_.controller_manager,
                                   ClaimController::kWatches, &claim_controller_));
@@ -210,10 +227,37 @@ void ControlPlane::NodeLost(NodeId node, SimTime now) {
   clock_.AfterCalls();
 }
 
-void ControlPlane::Save(StateWriter& out) const { out.Section("control plane"); }
+template <typename Archive, typename Self>
+void ControlPlane::Fields(Archive& archive, Self& self) {
+  archive(self.network_, self.clock_, self.pods_, self.devices_, self.journal_, *self.scheduler_);
+  if (self.reports_.has_value()) archive(self.scheduler_events_, *self.reports_);
+  archive(self.claim_controller_, self.garbage_collector_);
+  for (const auto& controller : self.driver_controllers_) archive(*controller);
+  archive(*self.dra_manager_, self.pinned_, self.faults_, self.counts_);
+}
 
-absl::Status ControlPlane::Load(StateReader&) {
-  return absl::UnimplementedError("a run with classic DRA cannot be resumed from a checkpoint");
+void ControlPlane::Save(StateWriter& out) const {
+  out.Section("control plane");
+  if (!scheduler_->rules().saves()) return;
+  PlaneWriter archive(&out);
+  Fields(archive, *this);
+  for (const ClaimDriver* driver : drivers_) driver->Save(out);
+}
+
+absl::Status ControlPlane::Load(StateReader& in) {
+  in.Section("control plane");
+  if (!scheduler_->rules().saves()) {
+    return absl::UnimplementedError(
+        "a run with structured DRA cannot be resumed from a checkpoint");
+  }
+  PlaneReader archive(&in, &names_);
+  Fields(archive, *this);
+  if (in.status().ok() && counts_.size() != network_.clients()) {
+    in.Fail("the counts are not those of the components");
+  }
+  RETURN_IF_ERROR(in.status());
+  for (ClaimDriver* driver : drivers_) RETURN_IF_ERROR(driver->Load(in));
+  return absl::OkStatus();
 }
 
 }  // namespace drasim

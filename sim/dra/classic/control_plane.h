@@ -1,5 +1,9 @@
-// ControlPlane: classic DRA's control plane around one run of the engine. It builds the API server
-// and its clients, and acts as the engine's agent of all nodes.
+// ControlPlane: DRA's control plane around one run of the engine. It builds the API server and its
+// clients, and acts as the engine's agent of all nodes.
+//
+// Without further words it is classic DRA's: drivers have controllers, with which the scheduler
+// negotiates. Given other rules of the scheduler (structured DRA), there are no such controllers;
+// API server, claim controller, garbage collector and kubelets are the same.
 //
 // The engine knows it as the agent of all nodes (NodeAgent) and, through its plugin, as a part of
 // the scheduler. Everything between these two passes through the API server's network: a client
@@ -9,7 +13,7 @@
 // NetworkClock couples the network to the engine. PlaneFaults breaks components, CheckControlPlane
 // (plane_checks.h) tests invariants, ClaimExplainer (claim_explainer.h) explains why a pod waits.
 //
-// Not part of checkpoints.
+// Checkpoints hold all of it: objects, caches, messages under way, and what each actor is doing.
 #ifndef DRASIM_SIM_DRA_CLASSIC_CONTROL_PLANE_H_
 #define DRASIM_SIM_DRA_CLASSIC_CONTROL_PLANE_H_
 
@@ -31,16 +35,17 @@
 #include "sim/dra/api/claim_journal.h"
 #include "sim/dra/api/dra_manager.h"
 #include "sim/dra/api/dra_release.h"
+#include "sim/dra/api/dra_rules.h"
 #include "sim/dra/api/event_recorder.h"
 #include "sim/dra/api/garbage_collector.h"
 #include "sim/dra/api/network_clock.h"
 #include "sim/dra/api/pinned_pods.h"
 #include "sim/dra/api/pod_objects.h"
+#include "sim/dra/api/scheduler_actor.h"
 #include "sim/dra/api/scheduler_reports.h"
 #include "sim/dra/classic/control_plane_options.h"
 #include "sim/dra/classic/driver_controller.h"
 #include "sim/dra/classic/plane_faults.h"
-#include "sim/dra/classic/scheduler_actor.h"
 
 namespace drasim {
 
@@ -49,6 +54,16 @@ struct ApiCounts {
   uint64_t reads = 0;
   uint64_t writes = 0;
   uint64_t refused = 0;  // reads and writes
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& c) {
+    a(c.reads, c.writes, c.refused);
+  }
+};
+
+// The rules of a scheduler that allocates by itself, and the drivers' plugins of the kubelets.
+struct OtherRules {
+  std::unique_ptr<DraRules> rules;
+  std::vector<NodePlugin*> plugins;
 };
 
 class ControlPlane : public NodeAgent, private PodRunner {
@@ -57,12 +72,15 @@ class ControlPlane : public NodeAgent, private PodRunner {
   // must outlive it.
   ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*> drivers,
                PodObjects::ClaimsOf claims_of, const ControlPlaneOptions& options);
+  // The same without classic DRA. The plugins must outlive it.
+  ControlPlane(const ClusterState* cluster, OtherRules other, PodObjects::ClaimsOf claims_of,
+               const ControlPlaneOptions& options);
   ~ControlPlane() override;
 
   // Creates an object before the run begins (classes, templates, shared claims, parameters).
   absl::Status Create(ObjectRef object);
   // The scheduler's plugin for the profile, which takes ownership. Call once, before Attach.
-  std::unique_ptr<Plugin> TakePlugin() { return std::move(owned_scheduler_); }
+  std::unique_ptr<SchedulerActor> TakePlugin() { return std::move(owned_scheduler_); }
   // True for the name of a component that can fail.
   bool HasComponent(absl::string_view name) const;
   // Called with every completed call, in addition to the counts.
@@ -84,7 +102,7 @@ class ControlPlane : public NodeAgent, private PodRunner {
   void PodDeleted(PodId pod, SimTime now) override;
   // The node's kubelet forgets its prepared claims; nothing there is unprepared any more.
   void NodeLost(NodeId node, SimTime now) override;
-  // The setup of a run rejects checkpoints.
+  void RunBegins(SimTime now) override { journal_.Begin(now); }
   void Save(StateWriter& out) const override;
   absl::Status Load(StateReader& in) override;
 
@@ -107,10 +125,15 @@ class ControlPlane : public NodeAgent, private PodRunner {
   const ApiCounts& counts(ClientId client) const { return counts_[client]; }
 
  private:
+  ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*> drivers, OtherRules other,
+               PodObjects::ClaimsOf claims_of, const ControlPlaneOptions& options);
   // PodRunner
   void PodStarted(const Pod& pod) override;
   void PodEnded(const Pod& pod) override;
 
+  // All that checkpoints hold, except the drivers, which have archives of their own.
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
   void Count(const ApiMessage& message);
   void CreateNodeObjects(const ClaimDriver& driver);
 

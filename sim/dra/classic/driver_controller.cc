@@ -23,6 +23,7 @@
 #include "policies/framework/claim_driver.h"
 #include "sim/dra/api/api_network.h"
 #include "sim/dra/api/api_types.h"
+#include "sim/dra/api/plane_archive.h"
 
 namespace drasim {
 namespace {
@@ -872,5 +873,13 @@ DriverController::Move DriverController::EndBatch(Sync& sync) {
   }
   return Move::kNext;
 }
+
+template <typename Archive, typename Self>
+void DriverController::Fields(Archive& archive, Self& self) {
+  archive(self.decisions_, self.pumps_soon_, self.queue_, self.syncs_, self.free_syncs_,
+          self.delayed_, self.outcomes_, self.allocator_calls_, self.last_result_, self.sleepers_,
+          self.epoch_, self.skipped_);
+}
+DRASIM_PLANE_FIELDS(DriverController);
 
 }  // namespace drasim

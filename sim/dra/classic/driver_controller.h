@@ -65,6 +65,10 @@ class DriverController : public Actor {
   struct SyncResult {
     Outcome outcome = Outcome::kDone;
     std::string error;  // of kFailed
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& r) {
+      a(r.outcome, r.error);
+    }
   };
 
   DriverController(ClaimDriver* driver, const DriverControllerOptions& options);
@@ -99,6 +103,10 @@ class DriverController : public Actor {
   static WorkQueue::Key ContextKey(Uid context) { return (context << 1) | 1; }
   // For tests: runs the sync of this key as soon as a worker is free.
   void Queue(WorkQueue::Key key);
+
+  // For checkpoints (plane_archive.h), without the driver.
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
 
  private:
   // Continuation of a sync: with the next stage, on a reply or timer, or not at all.
@@ -139,6 +147,11 @@ class DriverController : public Actor {
     Ref<Allocation> allocation;
     bool stopped = false;  // deallocated since its look-up
     std::string error;     // empty: none so far
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& p) {
+      a(p.entry, p.claim, p.resource_class, p.class_parameters, p.claim_parameters, p.unsuitable,
+        p.allocation, p.stopped, p.error);
+    }
   };
   // A sync in progress. Its slot is the token of its calls.
   struct Sync {
@@ -159,6 +172,11 @@ class DriverController : public Actor {
     SyncResult result;
     uint64_t epoch = 0;            // of the controller, at the start
     bool changes_nothing = false;  // same findings as reported before
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& s) {
+      a(s.active, s.slot, s.key, s.stage, s.reply, s.claim, s.context, s.pod, s.claims, s.next,
+        s.nodes, s.batch_begin, s.batch_end, s.result, s.epoch, s.changes_nothing);
+    }
   };
 
   void Restore();

@@ -64,6 +64,10 @@ class DynamicResources {
     Name object;  // the claim or class concerned
     bool ok() const { return code == Code::kSuccess || code == Code::kSkip; }
     bool operator==(const Status&) const = default;
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& s) {
+      a(s.code, s.reason, s.object);
+    }
   };
   // The effect of an event on a pod that the plugin rejected. kQueue: queued after its backoff, or
   // at once after kPending. kQueueImmediately: queued at once; only in 1.28, which lacks kPending.
@@ -81,6 +85,10 @@ class DynamicResources {
       NodeSet available;  // allocation.availableOnNodes, or the class's suitableNodes
       // Index of its entry in the context's status, or kNoEntry.
       size_t context_entry = 0;
+      template <typename Archive, typename Self>
+      static void Fields(Archive& a, Self& c) {
+        a(c.entry, c.claim, c.available, c.context_entry);
+      }
     };
     static constexpr size_t kNoEntry = ~size_t{0};
 
@@ -103,6 +111,11 @@ class DynamicResources {
     size_t next = 0;
     NodeId node;
     Status result;  // the step's result, when its calls are done
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& c) {
+      a(c.pod_uid, c.token, c.pod, c.claims, c.context, c.selects, c.selected, c.has_potential,
+        c.potential, c.pre_scored, c.unavailable, c.step, c.stage, c.next, c.node, c.result);
+    }
   };
 
   // Equivalent to Filter over all nodes: a node fits if it is in `allowed` and not in `excluded`.
@@ -149,6 +162,12 @@ class DynamicResources {
 
   const DraBehaviour& behaviour() const { return behaviour_; }
   uint64_t draws() const { return draws_; }
+
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& r) {
+    a(r.choices_, r.draws_);
+  }
 
  private:
   // Stages of a step with calls, for Cycle::stage.

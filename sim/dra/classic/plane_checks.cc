@@ -70,7 +70,7 @@ absl::Status PlaneChecks::Check(bool at_rest) const {
 }
 
 absl::Status PlaneChecks::CheckClaim(const ResourceClaim& claim) const {
-  const ClaimStatus& status = claim.status;
+  const ResourceClaimStatus& status = claim.status;
   if (absl::Status s = ValidateClaim(&claim, claim); !s.ok()) return Broken(claim, s.message());
   if (status.allocation != nullptr && status.driver.empty()) {
     return Broken(claim, "is allocated by nobody");

@@ -13,8 +13,8 @@
 #include "sim/dra/api/api_network.h"
 #include "sim/dra/api/network_clock.h"
 #include "sim/dra/api/pod_objects.h"
+#include "sim/dra/api/scheduler_actor.h"
 #include "sim/dra/classic/control_plane_options.h"
-#include "sim/dra/classic/scheduler_actor.h"
 
 namespace drasim {
 
@@ -43,6 +43,12 @@ class PlaneFaults {
   void Restart(absl::string_view component, SimDuration down);
   void BreakWatch(absl::string_view component, SimDuration length);
   void DeleteClaim(Uid uid);
+
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& f) {
+    a(f.ahead_);
+  }
 
  private:
   ClientId ClientNamed(absl::string_view name) const;

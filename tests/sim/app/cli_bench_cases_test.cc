@@ -131,7 +131,7 @@ TEST_F(CliBenchCasesTest, MistakesHaveExitCode2) {
   ProcessResult run = RunSuite("out");
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_TRUE(absl::StrContains(run.err,
-                                "s.yaml:4:19: entries.0.cases.world: found 'same-name', "
+                                "s.yaml:4:18: entries.0.cases.world: found 'same-name', "
                                 "expected one of gpus, same-numa, "))
       << run.err;
   dir_.Write("s.yaml", absl::StrReplaceAll(kSuiteOfCases, {{"cel.json", "none.json"}}));

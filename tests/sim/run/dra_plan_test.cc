@@ -70,7 +70,7 @@ TEST(DraPlanTest, QueueingHintsAreOffByDefault) {
     const auto ran = Ran(absl::StrCat(
         kCluster, kJob, "front_end: {kind: dra-classic, dra: {release: \"", release, "\"}}\n"));
     ASSERT_NE(ran, nullptr);
-    EXPECT_FALSE(ran->control_plane()->scheduler().rules().behaviour().queueing_hints) << release;
+    EXPECT_FALSE(ran->control_plane()->claim_names().behaviour.queueing_hints) << release;
   }
 }
 

@@ -22,8 +22,8 @@ namespace case_answers_test {
 constexpr char kLine[] =
     R"({"case": {"Name": "a", "Node": {"metadata": {"name": "n"}}, )"
     R"("Classes": [{"metadata": {"name": "gpu"}, "spec": {}}], )"
-    R"("Slices": [{"metadata": {"name": "s"}, "spec": {"driver": "d.example.com", "nodeName": "n", )"
-    R"("pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}, )"
+    R"("Slices": [{"metadata": {"name": "s"}, "spec": {"driver": "d.example.com", )"
+    R"("nodeName": "n", "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}, )"
     R"("devices": [{"name": "x"}, {"name": "y"}]}}], )"
     R"("Claims": [{"metadata": {"name": "c"}, "spec": {"devices": {"requests": [{"name": "r", )"
     R"("exactly": {"deviceClassName": "gpu", "allocationMode": "ExactCount", "count": COUNT, )"

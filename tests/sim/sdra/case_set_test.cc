@@ -90,8 +90,8 @@ TEST(CaseSetTest, TextsAreCases) {
 // What is in use is written, too.
 TEST(CaseSetTest, TextHasTheUse) {
   const std::string line =
-      R"({"case": {"Name": "a", "Node": {"metadata": {"name": "n"}}, "AllocatedDevices": ["d/p/x"],)"
-      R"( "AllocatedSharedDeviceIDs": [{"Device": "d/p/y"}], "AggregatedCapacity": [)"
+      R"({"case": {"Name": "a", "Node": {"metadata": {"name": "n"}}, "AllocatedDevices": )"
+      R"(["d/p/x"], "AllocatedSharedDeviceIDs": [{"Device": "d/p/y"}], "AggregatedCapacity": [)"
       R"({"Device": "d/p/y", "Consumed": {"memory": "3Gi"}}]}})";
   ASSERT_OK_AND_ASSIGN(const CaseSet set, ReadCaseSet(CaseKind::kSdra, "f", line));
   const std::string text = CaseText(set[0].given);

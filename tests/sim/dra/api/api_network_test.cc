@@ -560,7 +560,7 @@ TEST_F(ApiNetworkTest, Messages) {
   auto reserved = std::make_shared<ResourceClaim>(*Stored("free"));
   reserved->status.driver = names.Intern("driver");
   reserved->status.allocation =
-      std::make_shared<Allocation>(Allocation{{}, NodeSet(), true, NodeId(), {}});
+      std::make_shared<Allocation>(Allocation{{}, NodeSet(), true, NodeId(), {}, {}});
   reserved->status.reserved_for = {{names.Intern("pods"), names.Intern("p"), pod}};
   ApiRequest status;
   status.verb = Verb::kUpdateStatus;

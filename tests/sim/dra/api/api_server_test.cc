@@ -58,7 +58,7 @@ std::string StateText(const Pod& pod) {
   return text;
 }
 std::string StateText(const ResourceClaim& claim) {
-  const ClaimStatus& s = claim.status;
+  const ResourceClaimStatus& s = claim.status;
   std::string text = absl::StrCat(" class ", claim.spec.class_name.text());
   for (const auto& [key, value] : claim.labels) absl::StrAppend(&text, " ", key, "=", value);
   if (!s.driver.empty()) absl::StrAppend(&text, " driver ", s.driver.text());
@@ -271,7 +271,7 @@ TEST_F(ApiServerTest, UpdateAndStatusEachWriteTheirPart) {
   both.meta.finalizers.push_back(N("keep"));
   both.meta.owner = 9;
   EXPECT_EQ(Send(Verb::kUpdateStatus, both), "200 a #1 v2 class gpu driver d exclusive");
-  both.status = ClaimStatus();
+  both.status = ResourceClaimStatus();
   EXPECT_EQ(Send(Verb::kUpdate, both),
             "200 a #1 v3 +keep of #9 class gpu color=red driver d exclusive");
   EXPECT_EQ(Send(Verb::kUpdateStatus, both), "200 a #1 v4 +keep of #9 class gpu color=red");
@@ -429,7 +429,7 @@ TEST_F(ApiServerTest, VersionsAndUidsAreChecked) {
   const auto label = [&](const char* value, ResourceVersion version, Uid uid) {
     ResourceClaim claim = AllocatedClaim("a");
     claim.labels.emplace_back("n", value);
-    if (std::string(value) == "3") claim.status = ClaimStatus();
+    if (std::string(value) == "3") claim.status = ResourceClaimStatus();
     claim.meta.version = version;
     claim.meta.uid = uid;
     return claim;
@@ -528,7 +528,7 @@ TEST_F(ApiServerTest, FinalizersHoldAClaim) {
   EXPECT_EQ(Send(Verb::kUpdate, claim),
             "200 a #1 v3 deleting +y class gpu driver d shareable for #9");
   claim.meta.finalizers.clear();
-  claim.status = ClaimStatus();
+  claim.status = ResourceClaimStatus();
   EXPECT_EQ(Send(Verb::kUpdateStatus, claim), "200 a #1 v4 deleting +y class gpu");
   EXPECT_EQ(Send(Verb::kUpdate, claim), "200 a #1 v5 deleting class gpu");
   EXPECT_EQ(DeleteClaim("a"), "404 resourceclaims \"ns/a\": not found");
@@ -602,6 +602,8 @@ bool Holds(const ResourceClaimTemplate& t) {
   return !t.spec.class_name.empty() && IsComplete(t.spec.parameters);
 }
 bool Holds(const ParametersObject&) { return true; }
+bool Holds(const DeviceClassObject&) { return true; }
+bool Holds(const ResourceSliceObject&) { return true; }
 bool Holds(const PodSchedulingContext& context) {
   std::vector<std::string> entries;
   for (const auto& [entry, nodes] : context.claims) {
@@ -611,7 +613,7 @@ bool Holds(const PodSchedulingContext& context) {
   return NoneTwice(entries) && IsNodeList(context.potential);
 }
 bool Holds(const ResourceClaim& claim) {
-  const ClaimStatus& s = claim.status;
+  const ResourceClaimStatus& s = claim.status;
   if (claim.spec.class_name.empty() || !IsComplete(claim.spec.parameters)) return false;
   const size_t users = s.reserved_for.size();
   if (s.allocation == nullptr) return users == 0 && !s.deallocation_requested;
@@ -852,6 +854,8 @@ class RequestMaker {
         return Make<PodSchedulingContext>(ObjectKind::kPodSchedulingContext);
       case ObjectKind::kParameters:
         return Make<ParametersObject>(ObjectKind::kParameters);
+      case ObjectKind::kDeviceClass:  // objects of structured DRA have no rules here
+      case ObjectKind::kResourceSlice:
       case ObjectKind::kEvent:  // not kept
         break;
     }
@@ -934,7 +938,7 @@ class RequestMaker {
     if (OneIn(16)) spec.parameters.kind = Any({"Kind", ""});
     if (OneIn(16)) spec.mode = AllocationMode::kImmediate;
   }
-  void Change(ClaimStatus& s) {
+  void Change(ResourceClaimStatus& s) {
     switch (random_.Below(8)) {
       case 0:
       case 1: {
@@ -949,7 +953,7 @@ class RequestMaker {
         return;
       }
       case 2:
-        s = ClaimStatus();
+        s = ResourceClaimStatus();
         return;
       case 3:
       case 4:

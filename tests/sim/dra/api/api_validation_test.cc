@@ -168,10 +168,10 @@ TEST(ApiValidationTest, ValidateClaimStatusUpdateOfAllocations) {
       {"the driver goes but the allocation stays", AllocatedClaim(),
        [](ResourceClaim& c) { c.status.driver = Name(); },
        "status.driverName: is required with an allocation"},
-      {"remove-allocation", DeallocatingClaim(), [](ResourceClaim& c) { c.status = ClaimStatus(); },
-       ""},
+      {"remove-allocation", DeallocatingClaim(),
+       [](ResourceClaim& c) { c.status = ResourceClaimStatus(); }, ""},
       {"cleared without a request", AllocatedClaim(),
-       [](ResourceClaim& c) { c.status = ClaimStatus(); }, ""},
+       [](ResourceClaim& c) { c.status = ResourceClaimStatus(); }, ""},
       {"invalid-allocation-modification", AllocatedClaim(), allocate(1, kMaxHandleBytes / 2),
        "status.allocation: may not be changed"},
       {"another copy of the same allocation", AllocatedClaim(),
@@ -245,16 +245,16 @@ TEST(ApiValidationTest, ValidateClaimStatusUpdateOfConsumers) {
 
 // --- Every change between small states ---
 
-std::vector<ClaimStatus> SmallStatuses() {
+std::vector<ResourceClaimStatus> SmallStatuses() {
   const Ref<Allocation> exclusive = WithHandles(1, 1, false);
   const Ref<Allocation> shareable = WithHandles(1, 1, true);
   const Ref<Allocation> copy = WithHandles(1, 1, true);
   const std::vector<std::vector<Uid>> consumers = {{}, {1}, {2}, {1, 2}, {2, 1}, {1, 1}, {1, 2, 3}};
-  std::vector<ClaimStatus> statuses;
+  std::vector<ResourceClaimStatus> statuses;
   for (const Ref<Allocation>& allocation : {Ref<Allocation>(), exclusive, shareable, copy}) {
     for (const std::vector<Uid>& uids : consumers) {
       for (int flags = 0; flags < 4; ++flags) {
-        ClaimStatus status;
+        ResourceClaimStatus status;
         status.allocation = allocation;
         for (const Uid uid : uids) status.reserved_for.push_back(PodConsumer(uid));
         if ((flags & 1) != 0) status.driver = N("valid");
@@ -267,7 +267,7 @@ std::vector<ClaimStatus> SmallStatuses() {
 }
 
 // Invariants of every stored state.
-bool IsPossible(const ClaimStatus& s) {
+bool IsPossible(const ResourceClaimStatus& s) {
   const size_t users = s.reserved_for.size();
   if (s.allocation == nullptr) return users == 0 && !s.deallocation_requested;
   if (s.driver.empty() || (users > 0 && s.deallocation_requested)) return false;
@@ -280,7 +280,7 @@ bool IsPossible(const ClaimStatus& s) {
 }
 
 // Invariants of every step from one possible state to another.
-bool IsPossibleStep(const ClaimStatus& a, const ClaimStatus& b, bool deleting) {
+bool IsPossibleStep(const ResourceClaimStatus& a, const ResourceClaimStatus& b, bool deleting) {
   const bool kept = a.allocation != nullptr && b.allocation != nullptr;
   if (kept && a.allocation->shareable != b.allocation->shareable) return false;
   if (kept && a.deallocation_requested && !b.deallocation_requested) return false;
@@ -293,7 +293,7 @@ bool IsPossibleStep(const ClaimStatus& a, const ClaimStatus& b, bool deleting) {
   return true;
 }
 
-std::string Text(const ClaimStatus& s) {
+std::string Text(const ResourceClaimStatus& s) {
   std::string text = s.allocation == nullptr   ? "not allocated"
                      : s.allocation->shareable ? "shareable"
                                                : "exclusive";
@@ -304,11 +304,11 @@ std::string Text(const ClaimStatus& s) {
 }
 
 TEST(ApiValidationTest, EveryChangeOfASmallStatus) {
-  const std::vector<ClaimStatus> statuses = SmallStatuses();
+  const std::vector<ResourceClaimStatus> statuses = SmallStatuses();
   int64_t allowed = 0, refused = 0;
-  for (const ClaimStatus& from : statuses) {
+  for (const ResourceClaimStatus& from : statuses) {
     if (!IsPossible(from)) continue;
-    for (const ClaimStatus& to : statuses) {
+    for (const ResourceClaimStatus& to : statuses) {
       for (const bool deleting : {false, true}) {
         ResourceClaim before = ValidClaim();
         before.meta.deleting = deleting;

@@ -435,7 +435,7 @@ TEST(ClaimControllerTest, stay_reserved_not_seen) {
   const Uid pod = world.AddPod("pod", {"gpu=claim"});
   world.SetPhase(pod, KubePodPhase::kSucceeded);
   world.Run(SimDuration::Seconds(1));
-  world.ChangeClaimStatus(claim, [&](ClaimStatus* s) { *s = world.Allocated({pod}); });
+  world.ChangeClaimStatus(claim, [&](ResourceClaimStatus* s) { *s = world.Allocated({pod}); });
   world.controller_client().Remember(world.claim(claim));
   world.controller().OnWatch({WatchEvent::Type::kModified, world.claim(claim), {}});
   EXPECT_THAT(world.TakeCalls(), ElementsAre("GET pods pod"));
@@ -601,7 +601,7 @@ void Allocate(World* world, Uid claim, const std::vector<Uid>& pods, bool sharea
   world->ChangeClaim(
       claim, [&](ResourceClaim* next) { next->meta.finalizers = {world->In("driver/protect")}; });
   world->ChangeClaimStatus(
-      claim, [&](ClaimStatus* status) { *status = world->Allocated(pods, shareable); });
+      claim, [&](ResourceClaimStatus* status) { *status = world->Allocated(pods, shareable); });
 }
 
 // Template, WaitForFirstConsumer, one claim: two calls at the start, two at the end, however slow
@@ -780,7 +780,7 @@ TEST(ClaimControllerStory, ARestartForgetsWhichPodsHaveGone) {
     world.Rest();
     if (restart) world.network().Restart(world.controller_client().id(), SimDuration());
     world.Rest();
-    world.ChangeClaimStatus(claim, [&](ClaimStatus* status) {
+    world.ChangeClaimStatus(claim, [&](ResourceClaimStatus* status) {
       *status = world.Allocated({});
       status->reserved_for.push_back(consumer);
     });
@@ -851,7 +851,7 @@ TEST(ClaimControllerStory, Until27OnlyTheEndOfThePodObjectReleases) {
   EXPECT_THAT(world.TakeCalls(), ElementsAre("POST resourceclaims pod-gpu"));
   const Uid made = world.objects().claim(world.ns(), world.In("pod-gpu"))->meta.uid;
   for (const Uid claim : {own, made}) {
-    world.ChangeClaimStatus(claim, [&](ClaimStatus* s) { *s = world.Allocated({pod}); });
+    world.ChangeClaimStatus(claim, [&](ResourceClaimStatus* s) { *s = world.Allocated({pod}); });
   }
   world.SetPhase(pod, KubePodPhase::kSucceeded);
   world.Rest();
@@ -888,7 +888,7 @@ TEST(ClaimControllerStory, In31ClaimEventsWakeTheClaimItself) {
     world.StartController();
     world.RemovePod(gone);
     world.Rest();
-    world.ChangeClaimStatus(claim, [&](ClaimStatus* s) {
+    world.ChangeClaimStatus(claim, [&](ResourceClaimStatus* s) {
       *s = world.Allocated({});
       s->reserved_for.push_back(consumer);
     });
@@ -1013,7 +1013,7 @@ class RandomCluster {
     for (const auto& pod : world_.objects().of<Pod>().Sorted()) {
       if (IsDone(*pod) || pod->meta.deleting || !Uses(*pod, *claim)) continue;
       if (IsReservedFor(*claim, pod->meta.uid) || !CanBeReserved(*claim)) continue;
-      world_.ChangeClaimStatus(claim->meta.uid, [&](ClaimStatus* status) {
+      world_.ChangeClaimStatus(claim->meta.uid, [&](ResourceClaimStatus* status) {
         status->reserved_for.push_back(world_.ConsumerOf(pod->meta.uid));
       });
       ++given_;
@@ -1040,12 +1040,13 @@ class RandomCluster {
 
   void FreeAll() {
     for (const auto& claim : world_.objects().of<ResourceClaim>().Sorted()) {
-      const ClaimStatus& status = claim->status;
+      const ResourceClaimStatus& status = claim->status;
       if (!status.reserved_for.empty()) continue;
       if (claim->meta.deleting) {
         if (!claim->meta.finalizers.empty()) world_.FreeClaim(claim->meta.uid);
       } else if (status.deallocation_requested) {
-        world_.ChangeClaimStatus(claim->meta.uid, [](ClaimStatus* next) { *next = ClaimStatus(); });
+        world_.ChangeClaimStatus(claim->meta.uid,
+                                 [](ResourceClaimStatus* next) { *next = ResourceClaimStatus(); });
       }
     }
   }

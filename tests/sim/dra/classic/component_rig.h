@@ -82,7 +82,7 @@ inline std::string NodesText(absl::Span<const NodeId> nodes) {
 }
 
 // " for pods/pod(3)", for each consumer.
-inline std::string ConsumersText(const ClaimStatus& status) {
+inline std::string ConsumersText(const ResourceClaimStatus& status) {
   std::string text;
   for (const Consumer& consumer : status.reserved_for) {
     absl::StrAppend(&text, " for ", consumer.resource.text(), "/", consumer.name.text(), "(",
@@ -135,7 +135,8 @@ class ComponentRig {
     change(&next);
     return Send(verb, std::move(next), part);
   }
-  Ref<ResourceClaim> ChangeStatus(Uid claim, const std::function<void(ClaimStatus*)>& change) {
+  Ref<ResourceClaim> ChangeStatus(Uid claim,
+                                  const std::function<void(ResourceClaimStatus*)>& change) {
     return Change<ResourceClaim>(Verb::kUpdateStatus, claim,
                                  [&](ResourceClaim* next) { change(&next->status); });
   }
@@ -328,11 +329,11 @@ class World : public component_testing::ComponentRig {
   void ChangeClaim(Uid uid, const std::function<void(ResourceClaim*)>& change) {
     Change<ResourceClaim>(Verb::kUpdate, uid, change);
   }
-  void ChangeClaimStatus(Uid uid, const std::function<void(ClaimStatus*)>& change) {
+  void ChangeClaimStatus(Uid uid, const std::function<void(ResourceClaimStatus*)>& change) {
     ChangeStatus(uid, change);
   }
-  ClaimStatus Allocated(const std::vector<Uid>& pods, bool shareable = true) {
-    ClaimStatus status;
+  ResourceClaimStatus Allocated(const std::vector<Uid>& pods, bool shareable = true) {
+    ResourceClaimStatus status;
     status.driver = In("driver");
     auto allocation = std::make_shared<Allocation>();
     allocation->shareable = shareable;
@@ -352,7 +353,7 @@ class World : public component_testing::ComponentRig {
   // The driver's part in the end of a claim: frees it and lets it go.
   void FreeClaim(Uid uid) {
     if (claim(uid)->status.allocation != nullptr) {
-      ChangeClaimStatus(uid, [](ClaimStatus* status) { *status = ClaimStatus(); });
+      ChangeClaimStatus(uid, [](ResourceClaimStatus* status) { *status = ResourceClaimStatus(); });
     }
     ChangeClaim(uid, [](ResourceClaim* claim) { claim->meta.finalizers.clear(); });
   }
@@ -432,7 +433,7 @@ class World : public component_testing::ComponentRig {
                       claim.spec.parameters.name.text());
     }
     if (claim.spec.mode == AllocationMode::kImmediate) text += " immediate";
-    const ClaimStatus& status = claim.status;
+    const ResourceClaimStatus& status = claim.status;
     if (status.allocation != nullptr) {
       text += status.allocation->shareable ? " allocated" : " allocated alone";
     }
@@ -543,7 +544,7 @@ class World : public component_testing::ComponentRig, public PodRunner {
   };
 
   explicit World(const WorldOptions& options = Sharp()) : ComponentRig(options.seed) {
-    std::vector<ClaimDriver*> drivers;
+    std::vector<NodePlugin*> drivers;
     for (const std::string& name : options.drivers) {
       plugins_.push_back(std::make_unique<Plugin>(this, name));
       drivers.push_back(plugins_.back().get());
@@ -606,18 +607,18 @@ class World : public component_testing::ComponentRig, public PodRunner {
     auto allocation = std::make_shared<Allocation>();
     allocation->shareable = true;
     for (const std::string& driver : drivers) allocation->handles.push_back({In(driver), ""});
-    ChangeStatus(Send(Verb::kCreate, std::move(claim))->meta.uid, [&](ClaimStatus* status) {
+    ChangeStatus(Send(Verb::kCreate, std::move(claim))->meta.uid, [&](ResourceClaimStatus* status) {
       status->driver = In("gpu");
       status->allocation = std::move(allocation);
     });
   }
   void Reserve(absl::string_view claim, absl::string_view pod) {
-    ChangeStatus(claim_uid(claim), [&](ClaimStatus* status) {
+    ChangeStatus(claim_uid(claim), [&](ResourceClaimStatus* status) {
       status->reserved_for.push_back({In("pods"), In(pod), pod_uid(pod)});
     });
   }
   void Release(absl::string_view claim, Uid pod) {
-    ChangeStatus(claim_uid(claim), [&](ClaimStatus* status) {
+    ChangeStatus(claim_uid(claim), [&](ResourceClaimStatus* status) {
       auto& users = status->reserved_for;
       users.erase(std::remove_if(users.begin(), users.end(),
                                  [&](const Consumer& user) { return user.uid == pod; }),
@@ -805,7 +806,7 @@ class MockDriver : public ClaimDriver {
 inline std::string ObjectsText(const Objects& objects) {
   std::string text;
   for (const ResourceClaim& claim : objects.claims) {
-    const ClaimStatus& status = claim.status;
+    const ResourceClaimStatus& status = claim.status;
     absl::StrAppend(&text, "  claim ", MetaText(claim.meta));
     if (status.allocation != nullptr) {
       const Allocation& given = *status.allocation;
@@ -860,7 +861,7 @@ class World : public component_testing::ComponentRig {
     return ComponentRig::Change(verb, object.meta.uid, change);
   }
   Ref<ResourceClaim> ChangeStatus(const ResourceClaim& claim,
-                                  const std::function<void(ClaimStatus*)>& change) {
+                                  const std::function<void(ResourceClaimStatus*)>& change) {
     return ComponentRig::ChangeStatus(claim.meta.uid, change);
   }
   template <typename T>
@@ -870,11 +871,11 @@ class World : public component_testing::ComponentRig {
   // With its status: created, then given one.
   Ref<ResourceClaim> AddClaim(const ResourceClaim& claim) {
     ResourceClaim bare = claim;
-    bare.status = ClaimStatus();
+    bare.status = ResourceClaimStatus();
     const Ref<ResourceClaim> added = Send(Verb::kCreate, bare);
-    if (claim.status == ClaimStatus()) return added;
+    if (claim.status == ResourceClaimStatus()) return added;
     const auto set = [&](bool request) {
-      return ChangeStatus(*added, [&](ClaimStatus* status) {
+      return ChangeStatus(*added, [&](ResourceClaimStatus* status) {
         *status = claim.status;
         // The handle names the claim by its uid.
         if (status->allocation != nullptr) {
@@ -999,7 +1000,7 @@ inline std::string ObjectsText(const Objects& objects) {
     absl::StrAppend(&text, "  claim ", MetaText(claim.meta), " class ",
                     claim.spec.class_name.text(),
                     claim.spec.mode == AllocationMode::kImmediate ? " Immediate" : "");
-    const ClaimStatus& status = claim.status;
+    const ResourceClaimStatus& status = claim.status;
     if (status.allocation != nullptr) {
       absl::StrAppend(&text, " allocated on ", NodeSetText(status.allocation->available_on));
     }
@@ -1059,11 +1060,11 @@ class World : public component_testing::ComponentRig, public Actor {
   // With its status: created, then given one.
   Ref<ResourceClaim> AddClaim(const ResourceClaim& claim) {
     ResourceClaim empty = claim;
-    empty.status = ClaimStatus();
+    empty.status = ResourceClaimStatus();
     const Ref<ResourceClaim> added = Send(Verb::kCreate, empty);
-    if (claim.status == ClaimStatus()) return added;
+    if (claim.status == ResourceClaimStatus()) return added;
     const auto set = [&](bool request) {
-      return ChangeStatus(added->meta.uid, [&](ClaimStatus* status) {
+      return ChangeStatus(added->meta.uid, [&](ResourceClaimStatus* status) {
         *status = claim.status;
         status->deallocation_requested = request;
       });

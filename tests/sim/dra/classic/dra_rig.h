@@ -373,8 +373,8 @@ class DraStory : private Actor {
     const std::string name = NameOf(claim);
     if (gone) return Say(name, "gone");
     if (before == nullptr) return Say(name, "created");
-    const ClaimStatus& now = claim.status;
-    const ClaimStatus& then = before->status;
+    const ResourceClaimStatus& now = claim.status;
+    const ResourceClaimStatus& then = before->status;
     if (now.allocation != nullptr && then.allocation == nullptr) {
       Say(name, absl::StrCat("allocated on ", Node(now.allocation->node)));
     }

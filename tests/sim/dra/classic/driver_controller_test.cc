@@ -112,7 +112,7 @@ void WithRequest(World& world, ResourceClaim* claim) {
 void Gone(World&, Objects* objects) { objects->claims.clear(); }
 void Fresh(World&, Objects* objects) {
   objects->claims[0].meta.finalizers.clear();
-  objects->claims[0].status = ClaimStatus();
+  objects->claims[0].status = ResourceClaimStatus();
 }
 void Allocated(World& world, Objects* objects) { world.Allocated(NodeId(), &objects->claims[0]); }
 
@@ -848,7 +848,8 @@ TEST(DriverControllerTimeTest, FailuresAreRepeatedWithBackoffUntilTheyEnd) {
   // After a success, the back-off begins with 5 ms again.
   ResourceClaim stale = Now(world, "a");
   world.driver.deallocate_error = kNoRoom;
-  world.ChangeStatus(stale, [](ClaimStatus* status) { status->deallocation_requested = true; });
+  world.ChangeStatus(stale,
+                     [](ResourceClaimStatus* status) { status->deallocation_requested = true; });
   world.RunTo(206);
   EXPECT_THAT(world.driver.TakeCalls(),
               ElementsAre(absl::StrCat("200 ms: Deallocate ", stale.meta.uid),
@@ -1036,7 +1037,7 @@ TEST(DriverControllerTimeTest, RefusedWritesOfARelease) {
             absl::StrCat("remove allocation: resourceclaims \"default/a\": it is at version ",
                          Now(world, "a").meta.version, ", not ", added->meta.version));
   world.RunTo(2500);
-  EXPECT_TRUE(Now(world, "a").status == ClaimStatus());
+  EXPECT_TRUE(Now(world, "a").status == ResourceClaimStatus());
   label("second");
   // There is nothing to be released any more: the finalizer stays until the claim is deleted.
   world.RunTo(9000);
@@ -1067,7 +1068,7 @@ TEST(DriverControllerTimeTest, AReservedClaimIsLeftAloneWhileItIsDeleted) {
   world.Start();
   EXPECT_THAT(world.driver.TakeCalls(), IsEmpty());
   EXPECT_THAT(world.TakeMessages(), IsEmpty());
-  world.ChangeStatus(*added, [](ClaimStatus* status) {
+  world.ChangeStatus(*added, [](ResourceClaimStatus* status) {
     status->reserved_for.clear();
     status->deallocation_requested = true;
   });
@@ -1327,7 +1328,7 @@ class Soak {
     absl::btree_map<NodeId, int64_t> used;
     int64_t allocations = 0;
     for (const auto& claim : All<ResourceClaim>()) {
-      const ClaimStatus& status = claim->status;
+      const ResourceClaimStatus& status = claim->status;
       const bool released =
           status.reserved_for.empty() && (claim->meta.deleting || status.deallocation_requested);
       if (status.allocation == nullptr) continue;

@@ -84,7 +84,7 @@ class ChecksTest : public testing::Test {
   }
   ResourceClaim Put(const ResourceClaim& claim) {
     ResourceClaim bare = claim;
-    bare.status = ClaimStatus();
+    bare.status = ResourceClaimStatus();
     const ApiReply made =
         Do(Verb::kCreate, Ref<ResourceClaim>(std::make_shared<ResourceClaim>(bare)));
     ResourceClaim full = *As<ResourceClaim>(made.object);
@@ -92,7 +92,7 @@ class ChecksTest : public testing::Test {
     return *As<ResourceClaim>(
         Do(Verb::kUpdateStatus, Ref<ResourceClaim>(std::make_shared<ResourceClaim>(full))).object);
   }
-  void SetStatus(ResourceClaim claim, const std::function<void(ClaimStatus*)>& change) {
+  void SetStatus(ResourceClaim claim, const std::function<void(ResourceClaimStatus*)>& change) {
     claim.meta.version = 0;
     change(&claim.status);
     Do(Verb::kUpdateStatus, Ref<ResourceClaim>(std::make_shared<ResourceClaim>(claim)));
@@ -149,7 +149,7 @@ TEST_F(ChecksTest, WholeGpuTwice) {
   const ResourceClaim second = Put(Allocated("b", {whole}));
   ExpectBroken(false, "default/b' has a device that another claim has too");
   // One that its driver is freeing is as good as gone.
-  SetStatus(second, [](ClaimStatus* status) { status->deallocation_requested = true; });
+  SetStatus(second, [](ResourceClaimStatus* status) { status->deallocation_requested = true; });
   EXPECT_EQ(CheckControlPlane(rig_.plane(), false), absl::OkStatus());
 }
 
@@ -195,7 +195,7 @@ TEST_F(ChecksTest, NeverDeallocated) {
   claim.spec.mode = AllocationMode::kImmediate;
   const ResourceClaim put = Put(claim);
   ExpectGood();
-  SetStatus(put, [](ClaimStatus* status) { status->deallocation_requested = true; });
+  SetStatus(put, [](ResourceClaimStatus* status) { status->deallocation_requested = true; });
   ExpectBroken(true, "default/a' was never deallocated");
 }
 

@@ -1,14 +1,14 @@
-#include "sim/dra/classic/scheduler_actor.h"
+#include "sim/dra/api/scheduler_actor.h"
 
 #include "absl/algorithm/container.h"
 #include "model/check.h"
+#include "sim/dra/api/plane_archive.h"
 
 namespace drasim {
 namespace {
 
-using Code = DynamicResources::Code;
-using ClaimReason = DynamicResources::Reason;
-using Status = DynamicResources::Status;
+using Code = DraRules::Code;
+using Status = DraRules::Status;
 
 // Pods that reserve a shared claim in turn wake each other endlessly; if calls take no time, that
 // happens within one instant, which must end.
@@ -24,7 +24,7 @@ Status Waiting() {
 bool OnlyReservationOf(Uid pod, const ResourceClaim& before, const ResourceClaim& after) {
   if (IsReservedFor(before, pod) == IsReservedFor(after, pod)) return false;
   const auto others = [pod](const ResourceClaim& claim) {
-    ClaimStatus status = claim.status;
+    ResourceClaimStatus status = claim.status;
     std::vector<Consumer> kept;
     for (const Consumer& consumer : status.reserved_for) {
       if (consumer.uid != pod) kept.push_back(consumer);
@@ -37,25 +37,30 @@ bool OnlyReservationOf(Uid pod, const ResourceClaim& before, const ResourceClaim
 
 }  // namespace
 
-SchedulerActor::SchedulerActor(const DraBehaviour& behaviour, SimDuration gang_timeout,
-                               uint64_t seed, PodObjects* pods, NetworkClock* clock)
+SchedulerActor::SchedulerActor(std::unique_ptr<DraRules> rules, const DraBehaviour& behaviour,
+                               SimDuration gang_timeout, uint64_t seed, PodObjects* pods,
+                               NetworkClock* clock)
     : behaviour_(behaviour),
-      seed_(seed),
       pods_(pods),
       clock_(clock),
-      gangs_(gang_timeout, seed, pods) {}
+      gangs_(gang_timeout, seed, pods),
+      rules_(std::move(rules)),
+      traits_(rules_->traits()) {}
 
 void SchedulerActor::Start(ApiClient* client, PodControl* engine) {
   client_ = client;
   engine_ = engine;
-  rules_ = std::make_unique<DynamicResources>(client, behaviour_, seed_);
+  rules_->Start(client);
   gangs_.Start(client, engine, behaviour_);
 }
 
-std::vector<Reason> SchedulerActor::reasons() const { return DynamicResources::Reasons(); }
+std::vector<Reason> SchedulerActor::reasons() const { return rules_->Reasons(); }
 
-ReasonIndex SchedulerActor::LocalReason(ClaimReason reason) const {
-  return static_cast<ReasonIndex>(reason);  // kNone is kFits
+Status SchedulerActor::CallFailed() const {
+  Status status;
+  status.code = Code::kError;
+  status.reason = rules_->CallFailed();
+  return status;
 }
 
 SchedulerActor::Attempt* SchedulerActor::Find(PodId pod) {
@@ -63,10 +68,17 @@ SchedulerActor::Attempt* SchedulerActor::Find(PodId pod) {
   return token == token_of_.end() ? nullptr : cycles_.find(token->second)->second.get();
 }
 
+SchedulerActor::Attempt* SchedulerActor::FindWithClaims(PodId pod) {
+  Attempt* const attempt = Find(pod);
+  return attempt == nullptr || !attempt->cycle->has_claims ? nullptr : attempt;
+}
+
 void SchedulerActor::Forget(PodId pod) {
   const auto token = token_of_.find(pod);
   if (token == token_of_.end()) return;
-  cycles_.erase(token->second);
+  const auto found = cycles_.find(token->second);
+  rules_->Forget(*found->second->cycle);
+  cycles_.erase(found);
   token_of_.erase(token);
 }
 
@@ -75,7 +87,7 @@ StepResult SchedulerActor::PreEnqueue(const PodContext& pod) {
   const Ref<Pod> object = client_->cache().pod(pods_->UidOf(pod.pod));
   const bool held_back = held_back_.contains(pod.pod) || gangs_.IsPaused(pod.pod);
   if (held_back || object == nullptr ||
-      (behaviour_.pre_enqueue() && !rules_->PreEnqueue(*object).ok())) {
+      (traits_.pre_enqueue && !rules_->PreEnqueue(*object).ok())) {
     result.code = StepCode::kUnresolvable;
   }
   return result;
@@ -87,7 +99,7 @@ StepResult SchedulerActor::PreFilter(const PodContext& pod, const ClusterState&)
     held->second.turned_away = true;
     StepResult later;
     later.code = StepCode::kReject;
-    later.reason = LocalReason(ClaimReason::kCallFailed);
+    later.reason = rules_->CallFailed();
     return later;
   }
   pending_[pod.pod.value()] = false;
@@ -97,52 +109,50 @@ StepResult SchedulerActor::PreFilter(const PodContext& pod, const ClusterState&)
   const Ref<Pod> object = client_->cache().pod(pods_->UidOf(pod.pod));
   if (object == nullptr) {
     result.code = StepCode::kReject;
-    result.reason = LocalReason(ClaimReason::kCallFailed);
+    result.reason = rules_->CallFailed();
     return result;
   }
-  auto attempt = std::make_unique<Attempt>();
-  attempt->pod = pod.pod;
-  attempt->cycle.token = next_token_;
-  const Status status = rules_->PreFilter(object, &attempt->cycle);
-  if (status.ok()) {
+  Status status;
+  std::unique_ptr<DraRules::Cycle> cycle = rules_->PreFilter(object, next_token_, &status);
+  if (cycle != nullptr) {
+    auto attempt = std::make_unique<Attempt>();
+    attempt->pod = pod.pod;
+    attempt->cycle = std::move(cycle);
     token_of_[pod.pod] = next_token_;
     cycles_.emplace(next_token_++, std::move(attempt));
     return result;
   }
   result.code = StepCode::kReject;
-  result.reason = LocalReason(status.reason);
+  result.reason = status.reason;
+  result.message = std::move(status.message);
   return result;
 }
 
 NodeRestriction SchedulerActor::Restriction(const PodContext& pod) {
-  NodeRestriction result;
-  Attempt* attempt = Find(pod.pod);
-  if (attempt == nullptr || attempt->cycle.claims.empty()) return result;
-  restriction_ = rules_->RestrictionOf(attempt->cycle);
-  result.only_allowed = !restriction_.allowed.everywhere();
-  if (result.only_allowed) result.allowed = restriction_.allowed.nodes();
-  result.excluded = restriction_.excluded;
-  for (const auto& claim : attempt->cycle.claims) {
-    result.wants_feasible |= claim.claim->status.allocation == nullptr;
-  }
-  return result;
+  Attempt* const attempt = FindWithClaims(pod.pod);
+  return attempt == nullptr ? NodeRestriction() : rules_->Restriction(*attempt->cycle);
 }
 
 ReasonIndex SchedulerActor::WhyRestricted(const PodContext& pod, NodeId node) {
-  Attempt* attempt = Find(pod.pod);
-  if (attempt == nullptr || attempt->cycle.claims.empty()) return kFits;
-  return LocalReason(rules_->Filter(&attempt->cycle, node).reason);
+  Attempt* const attempt = FindWithClaims(pod.pod);
+  return attempt == nullptr ? kFits : rules_->WhyRejected(*attempt->cycle, node);
 }
 
 void SchedulerActor::ListFeasible(const PodContext& pod, absl::Span<const NodeId> feasible) {
-  if (Attempt* attempt = Find(pod.pod)) rules_->PreScore(&attempt->cycle, feasible);
+  if (Attempt* attempt = Find(pod.pod)) rules_->PreScore(*attempt->cycle, feasible);
+}
+
+void SchedulerActor::Score(const PodContext& pod, const ClusterState&,
+                           absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {
+  absl::c_fill(scores, 0);
+  if (Attempt* attempt = FindWithClaims(pod.pod)) rules_->Score(*attempt->cycle, nodes, scores);
 }
 
 // The step continues alone; at most the scheduling thread waits for its end.
 void SchedulerActor::Background(Attempt* attempt, Status status, bool blocks) {
   token_of_.erase(attempt->pod);
   if (status.code != Code::kWaiting) {
-    cycles_.erase(attempt->cycle.token);
+    cycles_.erase(attempt->cycle->token);
     return;
   }
   attempt->abandoned = true;
@@ -158,15 +168,15 @@ void SchedulerActor::Await(Attempt* attempt, bool blocks) {
 
 PostFilterResult SchedulerActor::PostFilter(const PodContext& pod, PostFilterHandle&) {
   PostFilterResult result;
-  Attempt* attempt = Find(pod.pod);
-  if (attempt == nullptr || attempt->cycle.claims.empty()) return result;
+  Attempt* attempt = FindWithClaims(pod.pod);
+  if (attempt == nullptr) return result;
   clock_->BeforeCalls(pod.now);
-  const Status status = rules_->PostFilter(&attempt->cycle);
+  const Status status = rules_->PostFilter(*attempt->cycle);
   const bool acted = status.code == Code::kSuccess || status.code == Code::kWaiting;
   // Otherwise preemption asks which nodes the claims allow (WhyRestricted).
   if (acted) Background(attempt, status, true);
   clock_->AfterCalls();
-  if (acted && !behaviour_.preempts_after_deallocation()) result.code = StepCode::kPending;
+  if (acted && traits_.deallocation_ends_post_filter) result.code = StepCode::kPending;
   return result;
 }
 
@@ -182,7 +192,8 @@ StepResult SchedulerActor::Answer(PodId pod, Attempt* attempt, Status status, bo
     result.code = status.code == Code::kPending ? StepCode::kPending
                   : status.code == Code::kError ? StepCode::kError
                                                 : StepCode::kReject;
-    result.reason = LocalReason(status.reason);
+    result.reason = status.reason;
+    result.message = std::move(status.message);
     pending_[pod.value()] = status.code == Code::kPending;
     gangs_.OnFailure(pod);
   }
@@ -195,25 +206,25 @@ std::optional<StepResult> SchedulerActor::EarlierAnswer(PodId pod, Attempt* atte
   if (keep->has_value()) return *keep;
   if (attempt->waits) return Answer(pod, attempt, Waiting(), false, keep);
   if (!std::exchange(attempt->done, false)) return std::nullopt;
-  return Answer(pod, attempt, attempt->cycle.result, false, keep);
+  return Answer(pod, attempt, attempt->result, false, keep);
 }
 
 StepResult SchedulerActor::Reserve(const PodContext& pod, const ClusterState&, NodeId node) {
-  Attempt* attempt = Find(pod.pod);
-  if (attempt == nullptr || attempt->cycle.claims.empty()) return StepResult();
+  Attempt* attempt = FindWithClaims(pod.pod);
+  if (attempt == nullptr) return StepResult();
   std::optional<StepResult>* const keep = &attempt->answers[0];
   if (const auto earlier = EarlierAnswer(pod.pod, attempt, keep)) return *earlier;
   clock_->BeforeCalls(pod.now);
-  const Status status = rules_->Reserve(&attempt->cycle, node);
+  const Status status = rules_->Reserve(*attempt->cycle, node);
   clock_->AfterCalls();
-  return Answer(pod.pod, attempt, status, !behaviour_.writes_in_pre_bind(), keep);
+  return Answer(pod.pod, attempt, status, traits_.reserve_blocks, keep);
 }
 
 void SchedulerActor::Unreserve(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr) return;
   // A restarted process releases nothing; the next attempt finds this one's reservations.
-  if (attempt->cycle.claims.empty() || attempt->lost) return Forget(pod.pod);
+  if (!attempt->cycle->has_claims || attempt->lost) return Forget(pod.pod);
   // A step in progress ends first: its reservations are known only from the outstanding reply.
   // Nobody awaits its result any more.
   if (attempt->waits) {
@@ -225,7 +236,7 @@ void SchedulerActor::Unreserve(const PodContext& pod, const ClusterState&, NodeI
   // Others of its gang were not bound.
   const std::optional<StepResult>& bound = attempt->answers[2];
   if (bound.has_value() && bound->code == StepCode::kSuccess) {
-    pods_->BoundInVain(pod.pod, attempt->cycle.pod_uid);
+    pods_->BoundInVain(pod.pod, attempt->cycle->pod_uid);
     Background(attempt, Status(), false);
     return clock_->AfterCalls();
   }
@@ -233,19 +244,19 @@ void SchedulerActor::Unreserve(const PodContext& pod, const ClusterState&, NodeI
     Background(attempt, Status(), false);
     return clock_->AfterCalls();
   }
-  const Status status = rules_->Unreserve(&attempt->cycle, node);
+  const Status status = rules_->Unreserve(*attempt->cycle, node);
   if (status.code == Code::kWaiting) HoldBack(attempt);
-  Background(attempt, status, !behaviour_.writes_in_pre_bind());
+  Background(attempt, status, traits_.reserve_blocks);
   clock_->AfterCalls();
 }
 
 StepResult SchedulerActor::PreBind(const PodContext& pod, const ClusterState&, NodeId node) {
-  Attempt* attempt = Find(pod.pod);
-  if (attempt == nullptr || attempt->cycle.claims.empty()) return StepResult();
+  Attempt* attempt = FindWithClaims(pod.pod);
+  if (attempt == nullptr) return StepResult();
   std::optional<StepResult>* const keep = &attempt->answers[1];
   if (const auto earlier = EarlierAnswer(pod.pod, attempt, keep)) return *earlier;
   clock_->BeforeCalls(pod.now);
-  const Status status = rules_->PreBind(&attempt->cycle, node);
+  const Status status = rules_->PreBind(*attempt->cycle, node);
   clock_->AfterCalls();
   return Answer(pod.pod, attempt, status, false, keep);
 }
@@ -258,7 +269,7 @@ StepResult SchedulerActor::Bind(const PodContext& pod, const ClusterState&, Node
   clock_->BeforeCalls(pod.now);
   attempt->node = node;
   attempt->binding = true;
-  const auto reply = client_->Call(BindingOf(*attempt), attempt->cycle.token);
+  const auto reply = client_->Call(BindingOf(*attempt), attempt->cycle->token);
   clock_->AfterCalls();
   if (!reply.has_value()) return Answer(pod.pod, attempt, Waiting(), false, keep);
   attempt->binding = false;
@@ -266,7 +277,7 @@ StepResult SchedulerActor::Bind(const PodContext& pod, const ClusterState&, Node
 }
 
 ApiRequest SchedulerActor::BindingOf(const Attempt& attempt) const {
-  const ObjectMeta& meta = attempt.cycle.pod->meta;
+  const ObjectMeta& meta = attempt.cycle->pod->meta;
   ApiRequest request = NamedRequest(Verb::kBind, ObjectKind::kPod, meta.ns, meta.name);
   request.uid = meta.uid;
   request.node = attempt.node;
@@ -275,9 +286,9 @@ ApiRequest SchedulerActor::BindingOf(const Attempt& attempt) const {
 
 // No other component binds pods: if the repeated call finds the pod bound, the first call did it
 // and its reply was lost.
-Status SchedulerActor::AfterBinding(const Attempt& attempt, const ApiReply& reply) {
+Status SchedulerActor::AfterBinding(const Attempt& attempt, const ApiReply& reply) const {
   if (reply.ok() || (attempt.sent_again && reply.code == ApiCode::kConflict)) return Status();
-  return {Code::kError, ClaimReason::kCallFailed, Name()};
+  return CallFailed();
 }
 
 void SchedulerActor::ReportBinding(const PodContext& pod) {
@@ -312,47 +323,56 @@ void SchedulerActor::PostBind(const PodContext& pod, const ClusterState&, NodeId
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr) return;
   gangs_.OnBound(pod.pod);
-  if (attempt->cycle.claims.empty()) return Forget(pod.pod);
+  if (!attempt->cycle->has_claims) return Forget(pod.pod);
   clock_->BeforeCalls(pod.now);
-  Background(attempt, rules_->PostBind(&attempt->cycle), false);
+  Background(attempt, rules_->PostBind(*attempt->cycle), false);
   clock_->AfterCalls();
 }
 
 void SchedulerActor::OnReply(uint64_t token, const ApiReply& reply) {
   if (SchedulerReports::Owns(token)) return reports_->OnReply(token);
+  Continue(token, &reply);
+}
+
+void SchedulerActor::OnTimer(uint64_t token) {
+  if ((token & DraRules::kTimerTokens) == 0) return gangs_.OnTimer(token);
+  Continue(token & ~DraRules::kTimerTokens, nullptr);
+}
+
+void SchedulerActor::Continue(uint64_t token, const ApiReply* reply) {
   const auto found = cycles_.find(token);
   if (found == cycles_.end()) return;
   Attempt& attempt = *found->second;
   attempt.waits = false;
   // Read before Resume, which ends the step.
-  const bool undoing = attempt.cycle.step == DynamicResources::Step::kUnreserve;
-  const NodeId node = attempt.cycle.node;
+  const bool undoing = attempt.cycle->undoes;
+  const NodeId node = attempt.cycle->node;
   bool in_vain = false;
   Status status;
   if (std::exchange(attempt.binding, false)) {
-    status = AfterBinding(attempt, reply);
+    status = AfterBinding(attempt, *reply);
     in_vain = attempt.undoes && status.ok();
   } else {
-    status = rules_->Resume(&attempt.cycle, reply);
+    status = rules_->Resume(*attempt.cycle, reply);
   }
   // The reservations of a step in progress are released after the start was cancelled. If the pod
   // was bound although its start was cancelled, its claims are released with its deletion.
   if (status.code != Code::kWaiting && attempt.undoes && !undoing && !in_vain &&
       !gangs_.Keeps(attempt.pod)) {
-    status = rules_->Unreserve(&attempt.cycle, node);
+    status = rules_->Unreserve(*attempt.cycle, node);
   }
   if (status.code == Code::kWaiting) {
     attempt.waits = true;
     return;
   }
-  if (in_vain) pods_->BoundInVain(attempt.pod, attempt.cycle.pod_uid);
+  if (in_vain) pods_->BoundInVain(attempt.pod, attempt.cycle->pod_uid);
   EndStep(token, status);
 }
 
 void SchedulerActor::EndStep(uint64_t token, Status status) {
   const auto found = cycles_.find(token);
   Attempt& attempt = *found->second;
-  attempt.cycle.result = status;
+  attempt.result = status;
   const bool blocked = std::exchange(attempt.blocks, false);
   const bool abandoned = attempt.abandoned;
   const bool undoes = attempt.undoes;
@@ -390,9 +410,7 @@ void SchedulerActor::GoDown() {
 void SchedulerActor::OnRestart() {
   if (std::exchange(down_, false)) engine_->BlockScheduling(false);
   if (reports_ != nullptr) reports_->OnRestart();
-  DynamicResources::Status lost;
-  lost.code = DynamicResources::Code::kError;
-  lost.reason = DynamicResources::Reason::kCallFailed;
+  rules_->OnRestart();
   std::vector<uint64_t> waiting;
   for (const auto& [token, attempt] : cycles_) {
     if (attempt->waits) waiting.push_back(token);
@@ -411,10 +429,8 @@ void SchedulerActor::OnRestart() {
     }
     attempt.waits = false;
     attempt.lost = true;
-    attempt.cycle.step = DynamicResources::Step::kNone;
-    attempt.cycle.stage = 0;
-    attempt.cycle.next = 0;
-    EndStep(token, lost);
+    rules_->Abort(*attempt.cycle);
+    EndStep(token, CallFailed());
   }
   gangs_.OnRestart();
   users_.clear();
@@ -430,6 +446,7 @@ void SchedulerActor::OnRestart() {
 // ---- Watches ----
 
 void SchedulerActor::OnWatch(const WatchEvent& event) {
+  rules_->OnWatch(event);
   switch (event.kind()) {
     case ObjectKind::kPod:
       return OnPod(event);
@@ -437,10 +454,8 @@ void SchedulerActor::OnWatch(const WatchEvent& event) {
       return OnClaim(event);
     case ObjectKind::kPodSchedulingContext:
       return OnContext(event);
-    case ObjectKind::kResourceClass:
-      if (event.type != WatchEvent::Type::kDeleted) engine_->ClaimsChanged();
-      return;
     default:
+      if (rules_->HelpsAll(event)) engine_->ClaimsChanged();
       return;
   }
 }
@@ -472,14 +487,14 @@ void SchedulerActor::OnPod(const WatchEvent& event) {
   }
 }
 
-void SchedulerActor::Hint(PodId pod, DynamicResources::Hint hint) {
-  if (hint == DynamicResources::Hint::kSkip) return;
-  const bool at_once = hint == DynamicResources::Hint::kQueueImmediately || IsPending(pod);
+void SchedulerActor::Hint(PodId pod, DraRules::Hint hint) {
+  if (hint == DraRules::Hint::kSkip) return;
+  const bool at_once = hint == DraRules::Hint::kQueueImmediately || IsPending(pod);
   engine_->WakePod(pod, at_once && CountWake(pod, client_->now()));
 }
 
 bool SchedulerActor::WakesItself() const {
-  return behaviour_.strict_upstream && client_->options().qps > 0;
+  return traits_.wakes_itself && client_->options().qps > 0;
 }
 
 bool SchedulerActor::IsPending(PodId pod) const {
@@ -509,32 +524,88 @@ void SchedulerActor::OnClaim(const WatchEvent& event) {
     const absl::btree_set<std::pair<Uid, PodId>> pods = users->second;
     for (const auto& [uid, row] : pods) {
       if (pods_->UidOf(row) != uid) continue;
-      if (behaviour_.pre_enqueue()) engine_->RecheckPod(row);
+      if (traits_.pre_enqueue) engine_->RecheckPod(row);
       const bool own = !WakesItself() && before != nullptr && !deleted &&
                        OnlyReservationOf(uid, *before, *claim);
       if (own) reservers_.push_back(row);
-      if (!behaviour_.queueing_hints || own) continue;
+      if (!traits_.hints || own) continue;
       const Ref<Pod> pod = client_->cache().pod(uid);
       if (pod == nullptr || pod->node.valid()) continue;
-      Hint(row, rules_->AfterClaimChange(*pod, before.get(), deleted ? nullptr : claim.get()));
+      Hint(row, rules_->AfterChange(*pod, event));
     }
   }
-  if (!behaviour_.queueing_hints && !deleted) engine_->ClaimsChanged();
+  if (rules_->HelpsAll(event)) engine_->ClaimsChanged();
   reservers_.clear();
 }
 
 void SchedulerActor::OnContext(const WatchEvent& event) {
-  const bool deleted = event.type == WatchEvent::Type::kDeleted;
-  if (!behaviour_.queueing_hints) {
-    if (!deleted) engine_->ClaimsChanged();
-    return;
-  }
+  if (rules_->HelpsAll(event)) engine_->ClaimsChanged();
+  if (!traits_.hints) return;
   const Ref<PodSchedulingContext> context = As<PodSchedulingContext>(event.object);
-  const Ref<PodSchedulingContext> before = As<PodSchedulingContext>(event.before);
   const Ref<Pod> pod = client_->cache().pod(context->meta.owner);
   if (pod == nullptr || !pod->row.valid() || pod->node.valid()) return;
   if (pods_->UidOf(pod->row) != pod->meta.uid) return;
-  Hint(pod->row, rules_->AfterContextChange(*pod, before.get(), deleted ? nullptr : context.get()));
+  Hint(pod->row, rules_->AfterChange(*pod, event));
 }
+
+// ---- Checkpoints ----
+
+template <typename Archive>
+void Fields(Archive& a, plane_archive::FieldsOf<Archive, FailedAttempt>& f) {
+  a(f.pod, f.why, f.nominated, f.binding);
+}
+template <typename Archive>
+void Fields(Archive& a, plane_archive::FieldsOf<Archive, Intent>& i) {
+  a(i.kind, i.latency);
+}
+template <typename Archive>
+void Fields(Archive& a, plane_archive::FieldsOf<Archive, StepResult>& r) {
+  a(r.code, r.reason, r.message, r.intents, r.names_nodes, r.nodes);
+}
+
+template <typename Archive, typename Self>
+void SchedulerActor::WakeFields(Archive& archive, Self& self) {
+  std::vector<std::pair<PodId, std::pair<SimTime, uint32_t>>> wakes;
+  for (size_t i = 0; !Archive::kLoads && i < self.wakes_.size(); ++i) {
+    const Wakes& last = self.wakes_[i];
+    if (last.count > 0 && last.at >= self.client_->now()) {
+      wakes.push_back({PodId(i), {last.at, last.count}});
+    }
+  }
+  archive(wakes);
+  if constexpr (Archive::kLoads) {
+    self.wakes_.clear();
+    for (const auto& [pod, wake] : wakes) {
+      if (pod.value() >= self.pods_->size()) return archive.Fail("a pod without object was woken");
+      if (self.wakes_.size() <= pod.value()) self.wakes_.resize(pod.value() + size_t{1});
+      self.wakes_[pod.value()] = {wake.first, wake.second};
+    }
+  }
+}
+
+template <typename Archive, typename Self>
+void SchedulerActor::RuleFields(Archive& archive, Self& self) {
+  if constexpr (Archive::kLoads) {
+    self.rules_->Load(archive);
+    for (auto& [token, attempt] : self.cycles_) {
+      if (attempt == nullptr) return archive.Fail("an attempt is missing");
+      attempt->cycle = self.rules_->LoadCycle(archive);
+    }
+  } else {
+    self.rules_->Save(archive);
+    for (const auto& [token, attempt] : self.cycles_) {
+      self.rules_->SaveCycle(*attempt->cycle, archive);
+    }
+  }
+}
+
+template <typename Archive, typename Self>
+void SchedulerActor::Fields(Archive& archive, Self& self) {
+  archive(self.gangs_, self.next_token_, self.cycles_, self.token_of_, self.pending_,
+          self.held_back_, self.users_, self.attempts_, self.down_);
+  RuleFields(archive, self);
+  WakeFields(archive, self);
+}
+DRASIM_PLANE_FIELDS(SchedulerActor);
 
 }  // namespace drasim

@@ -1,4 +1,4 @@
-#include "sim/dra/classic/gang_claims.h"
+#include "sim/dra/api/gang_claims.h"
 
 #include <algorithm>
 #include <memory>

@@ -3,8 +3,8 @@
 //
 // After the timeout the gang's pods release all their claims, and the gang pauses. Gangs that hold
 // each other's devices would otherwise wait indefinitely. Upstream has neither gangs nor this rule.
-#ifndef DRASIM_SIM_DRA_CLASSIC_GANG_CLAIMS_H_
-#define DRASIM_SIM_DRA_CLASSIC_GANG_CLAIMS_H_
+#ifndef DRASIM_SIM_DRA_API_GANG_CLAIMS_H_
+#define DRASIM_SIM_DRA_API_GANG_CLAIMS_H_
 
 #include <cstdint>
 
@@ -43,6 +43,12 @@ class GangClaims {
   void OnTimer(uint64_t token);
   void OnRestart();
 
+  // For checkpoints (plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& g) {
+    a(g.draws_, g.deadlines_, g.pauses_, g.give_backs_);
+  }
+
  private:
   void GiveBack(PodId pod);
 
@@ -60,4 +66,4 @@ class GangClaims {
 
 }  // namespace drasim
 
-#endif  // DRASIM_SIM_DRA_CLASSIC_GANG_CLAIMS_H_
+#endif  // DRASIM_SIM_DRA_API_GANG_CLAIMS_H_
