@@ -275,7 +275,7 @@ AllocationSearch::Outcome AllocationSearch::TakeAny(const Position& at, uint32_t
 
 AllocationSearch::Outcome AllocationSearch::TakePruned(const Position& at, uint32_t request) {
   const RequestPlan& plan = plan_->request(request);
-  const std::vector<DevicePlace>& candidates = pruner_->candidates(request);
+  const std::vector<DevicePlace>& candidates = pruner_->CandidatesNow(at.claim, request);
   size_t next = static_cast<size_t>(
       std::lower_bound(candidates.begin(), candidates.end(), at.start) - candidates.begin());
   const bool exchanges = pruner_->IsSafeFrom(at);
@@ -284,14 +284,15 @@ AllocationSearch::Outcome AllocationSearch::TakePruned(const Position& at, uint3
   bool failed = false;
   TriedClasses tried;
   for (; next < candidates.size(); ++next) {
-    if (in_order && failed && !pruner_->HasFree(at.claim, request, next, plan.count - at.number)) {
+    if (in_order && failed &&
+        !pruner_->HasFree(at.claim, request, candidates, next, plan.count - at.number)) {
       return Outcome::kNone;
     }
     const DevicePlace& place = candidates[next];
     if (IsInUse(at.claim, plan, place.device)) continue;
     const TriedClasses::Key device_class = pruner_->ClassOf(place);
-    if (exchanges && tried.Contains(device_class)) continue;
-    tried.Add(device_class);
+    const bool is_new = tried.Add(device_class);
+    if (exchanges && (!is_new || !pruner_->MayMatch(at.claim, request, place.device))) continue;
     if (!HasRoom(request, place.device)) continue;
     const Outcome taken = Take(at.claim, request, place, /*must=*/false);
     if (taken == Outcome::kNone) continue;

@@ -127,6 +127,7 @@ bool BranchPruner::Prepare() {
     }
   }
   for (uint32_t request = 0; request < plan.request_count(); ++request) FillLeast(request);
+  for (uint32_t claim = 0; claim < plan.claims().size(); ++claim) IndexMatches(claim);
   if (SearchIsSorted(search_.options_)) return true;
   // A device without a comparable value may only be the first of a constraint.
   for (uint32_t request = 0; request < plan.request_count(); ++request) {
@@ -139,6 +140,52 @@ bool BranchPruner::Prepare() {
         order_is_free_ = order_is_free_ && value->form != ConstraintValue::Form::kUnknown;
       }
     }
+  }
+  return true;
+}
+
+void BranchPruner::IndexMatches(uint32_t claim) {
+  const PlannedClaim& planned = search_.plan_->claims()[claim];
+  std::vector<std::unique_ptr<MatchIndex>> matches(planned.constraints.size());
+  for (size_t i = 0; i < matches.size(); ++i) {
+    const ConstraintPlan& constraint = planned.constraints[i];
+    if (constraint.distinct) continue;
+    matches[i] = std::make_unique<MatchIndex>();
+    for (const RequestGroup& group : planned.groups) {
+      for (const uint32_t option : group.options) {
+        if (!constraint.applies[option]) continue;
+        for (const DevicePlace& place : reach_[option].candidates) {
+          const bool shared = search_.catalog_.devices()[place.device].multiple;
+          matches[i]->Add(option, place, shared, *search_.ValueFor(claim, i, option, place.device));
+        }
+      }
+    }
+    matches[i]->Finish(planned, constraint, *search_.plan_);
+  }
+  matches_.push_back(std::move(matches));
+}
+
+const std::vector<DevicePlace>& BranchPruner::CandidatesNow(uint32_t claim,
+                                                            uint32_t request) const {
+  const std::vector<DevicePlace>* fewest = &reach_[request].candidates;
+  const std::vector<ConstraintPlan>& constraints = search_.plan_->claims()[claim].constraints;
+  for (size_t i = 0; i < constraints.size(); ++i) {
+    if (!constraints[i].applies[request]) continue;
+    const DeviceValue* element = search_.constraints_[claim][i].FixedElement();
+    if (element == nullptr) continue;
+    const std::vector<DevicePlace>& having = matches_[claim][i]->Having(request, *element);
+    if (having.size() < fewest->size()) fewest = &having;
+  }
+  return *fewest;
+}
+
+bool BranchPruner::MayMatch(uint32_t claim, uint32_t request, uint32_t device) {
+  const std::vector<ConstraintPlan>& constraints = search_.plan_->claims()[claim].constraints;
+  for (size_t i = 0; i < constraints.size(); ++i) {
+    const MatchIndex* match = matches_[claim][i].get();
+    if (match == nullptr || !constraints[i].applies[request]) continue;
+    if (search_.constraints_[claim][i].size() > 0) continue;
+    if (!match->MayBegin(*search_.ValueFor(claim, i, request, device))) return false;
   }
   return true;
 }
@@ -212,9 +259,10 @@ bool BranchPruner::IsAvailable(const Need& need, uint32_t request, const DeviceP
   return true;
 }
 
-bool BranchPruner::HasFree(uint32_t claim, uint32_t request, size_t next, int64_t wanted) const {
+bool BranchPruner::HasFree(uint32_t claim, uint32_t request,
+                           const std::vector<DevicePlace>& candidates, size_t next,
+                           int64_t wanted) const {
   const RequestPlan& plan = search_.plan_->request(request);
-  const std::vector<DevicePlace>& candidates = reach_[request].candidates;
   for (size_t i = next; i < candidates.size() && wanted > 0; ++i) {
     if (!search_.IsInUse(claim, plan, candidates[i].device)) --wanted;
   }
@@ -224,7 +272,8 @@ bool BranchPruner::HasFree(uint32_t claim, uint32_t request, size_t next, int64_
 bool BranchPruner::HasEnough(const Need& need, uint32_t request, bool constrained, int64_t wanted) {
   if (wanted <= 0) return true;
   const RequestPlan& plan = search_.plan_->request(request);
-  const std::vector<DevicePlace>& candidates = reach_[request].candidates;
+  const std::vector<DevicePlace>& candidates =
+      constrained ? CandidatesNow(need.claim, request) : reach_[request].candidates;
   auto next = std::lower_bound(candidates.begin(), candidates.end(), need.start);
   CounterBound bound;
   int64_t available = 0;

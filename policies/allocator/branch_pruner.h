@@ -8,12 +8,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "policies/allocator/allocation_search.h"
+#include "policies/allocator/match_index.h"
 #include "policies/allocator/node_pools.h"
 #include "policies/allocator/search_pruning.h"
 
@@ -29,10 +31,6 @@ class BranchPruner {
   // Looks at the devices of the node. False: nothing can be pruned.
   bool Prepare();
 
-  // Devices that may be taken for a request, in the order of the search.
-  const std::vector<DevicePlace>& candidates(uint32_t request) const {
-    return reach_[request].candidates;
-  }
   // Whether no device in reach of the request is an error to look at.
   bool IsSafe(uint32_t claim, uint32_t request) const;
   // The same for all requests from this position on.
@@ -41,8 +39,13 @@ class BranchPruner {
   // Whether the branch at this position has neither a solution nor an error. `jointly`: also looks
   // at all requests together, which costs more.
   bool CannotComplete(const Position& at, bool jointly);
-  // Whether `wanted` candidates from `next` on are not in use.
-  bool HasFree(uint32_t claim, uint32_t request, size_t next, int64_t wanted) const;
+  // The candidates that have the value, if there is but one, that constraints ask for by now.
+  const std::vector<DevicePlace>& CandidatesNow(uint32_t claim, uint32_t request) const;
+  // False if no solution begins a matchAttribute constraint of the claim with this device.
+  bool MayMatch(uint32_t claim, uint32_t request, uint32_t device);
+  // Whether `wanted` of these candidates, from `next` on, are not in use.
+  bool HasFree(uint32_t claim, uint32_t request, const std::vector<DevicePlace>& candidates,
+               size_t next, int64_t wanted) const;
 
   // Whether each set of devices of a request need be tried in one order only.
   bool order_is_free() const { return order_is_free_; }
@@ -74,6 +77,7 @@ class BranchPruner {
 
   bool FillReach(uint32_t request);
   void FillLeast(uint32_t request);
+  void IndexMatches(uint32_t claim);
   std::vector<Need> NeedsFrom(const Position& at) const;
   template <typename Predicate>
   static bool AnyOption(const Need& need, Predicate predicate);
@@ -93,6 +97,8 @@ class BranchPruner {
 
   AllocationSearch& search_;
   std::vector<Reach> reach_;  // by request plan
+  // By claim and constraint; null for those of distinctAttribute.
+  std::vector<std::vector<std::unique_ptr<MatchIndex>>> matches_;
   bool order_is_free_ = true;
   std::vector<TextId> counter_names_;                // of all pools
   absl::flat_hash_map<uint32_t, uint32_t> classes_;  // by device

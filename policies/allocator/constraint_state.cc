@@ -114,6 +114,14 @@ bool ConstraintState::Add(const ConstraintValue& value, uint32_t request) {
   return true;
 }
 
+const DeviceValue* ConstraintState::FixedElement() const {
+  if (distinct_ || values_.empty() || values_[0]->form != ConstraintValue::Form::kKnown) {
+    return nullptr;
+  }
+  const std::vector<DeviceValue>& elements = lists_ ? common_.back() : values_[0]->elements;
+  return elements.size() == 1 ? &elements[0] : nullptr;
+}
+
 void ConstraintState::Remove(uint32_t request) {
   values_.pop_back();
   last_.erase(request);

@@ -49,6 +49,8 @@ class ConstraintState {
   void Remove(uint32_t request = 0);
 
   size_t size() const { return values_.size(); }
+  // The element that every further device of a match must have; null while none or several may do.
+  const DeviceValue* FixedElement() const;
 
  private:
   bool Accepts(const ConstraintValue& value) const;

@@ -4,10 +4,6 @@
 
 namespace drasim {
 
-bool TriedClasses::Contains(const Key& key) const {
-  return std::find(tried_.begin(), tried_.end(), key) != tried_.end();
-}
-
 void CounterBound::Add(const PoolView& pool, const PoolState* state, uint32_t device) {
   if (state == nullptr || pool.uses.at(device).empty()) {
     ++uncharged_;

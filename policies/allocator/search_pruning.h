@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "policies/allocator/node_pools.h"
 #include "policies/allocator/pool_state.h"
 
@@ -21,13 +22,17 @@ class TriedClasses {
     uint32_t shares = 0;  // a number for what is taken of the device; 0: nothing
     uint64_t claims = 0;  // bits of the claims that hold it alone
     friend bool operator==(const Key&, const Key&) = default;
+    template <typename H>
+    friend H AbslHashValue(H hash, const Key& key) {
+      return H::combine(std::move(hash), key.device_class, key.shares, key.claims);
+    }
   };
 
-  bool Contains(const Key& key) const;
-  void Add(const Key& key) { tried_.push_back(key); }
+  // False if the class was there already.
+  bool Add(const Key& key) { return tried_.insert(key).second; }
 
  private:
-  std::vector<Key> tried_;
+  absl::flat_hash_set<Key> tried_;
 };
 
 // The largest number of some devices that their counters can serve together.
