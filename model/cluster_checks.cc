@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "model/cluster_claims.h"
+#include "model/claim_devices_log.h"
 #include "model/cluster_state.h"
 #include "model/device_set.h"
 #include "model/status_macros.h"

@@ -1,4 +1,4 @@
-#include "model/cluster_claims.h"
+// Cluster state: the devices that drivers publish and claims hold.
 
 #include <algorithm>
 #include <bit>
@@ -7,6 +7,8 @@
 
 #include "absl/container/btree_map.h"
 #include "model/check.h"
+#include "model/claim_devices_log.h"
+#include "model/cluster_state.h"
 #include "model/slice_facts.h"
 
 namespace drasim {
@@ -116,7 +118,7 @@ void ClusterState::FindNodeAndParts(const SliceFacts& facts, InventorySlice* sli
 void ClusterState::ChangeSlice(SliceId id, std::shared_ptr<const InventorySlice> slice) {
   DeviceInventory& inventory = claims_->inventory;
   std::vector<std::pair<PoolId, int64_t>> generations;
-  DevicesChange change;
+  ClaimDevicesChange change;
   for (const SliceRef& each : {inventory.slice(id), slice}) {
     if (each == nullptr) continue;
     change.nodes.push_back(each->node);
@@ -158,7 +160,7 @@ void ClusterState::WithdrawSlice(SliceId slice) { ChangeSlice(slice, nullptr); }
 
 void ClusterState::SetHolding(const DeviceHolder& holder, DeviceHolding holding) {
   DeviceInventory& inventory = claims_->inventory;
-  DevicesChange change;
+  ClaimDevicesChange change;
   const auto found = inventory.holders().find(holder);
   const bool leaves = found != inventory.holders().end();
   for (const DeviceHold& hold : leaves ? found->second.holds : holding.holds) {
@@ -195,7 +197,7 @@ void ClusterState::ReleaseDevices(absl::string_view claim, bool pending) {
   if (claims_->inventory.holders().contains(holder)) SetHolding(holder, DeviceHolding());
 }
 
-void ClusterState::Remember(DevicesChange change) {
+void ClusterState::Remember(ClaimDevicesChange change) {
   if (what_ifs_.empty()) return;
   undo_.push_back({PodId(), NodeId(), DeviceSet(), PodPhase::kPending, 0, {}});
   claims_->undo.push_back(std::move(change));
@@ -203,7 +205,7 @@ void ClusterState::Remember(DevicesChange change) {
 
 void ClusterState::UndoDevices() {
   DRASIM_CHECK(!claims_->undo.empty());
-  const DevicesChange change = std::move(claims_->undo.back());
+  const ClaimDevicesChange change = std::move(claims_->undo.back());
   claims_->undo.pop_back();
   UnchargeParts(change.rows);
   claims_->inventory.Undo(change.undo);

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
-#include "model/cluster_claims.h"
+#include "model/claim_devices_log.h"
 #include "model/status_macros.h"
 
 namespace drasim {
@@ -94,7 +94,7 @@ ClusterState::ClusterState(GpuModelTable* models, const ShapeTable* shapes)
     : models_(models),
       shapes_(shapes),
       counts_(std::make_unique<CountedState>(this)),
-      claims_(std::make_unique<Claims>()) {}
+      claims_(std::make_unique<ClaimDevicesLog>()) {}
 
 ClusterState::~ClusterState() = default;
 

@@ -62,6 +62,8 @@ namespace drasim {
 
 class DeviceColumns;
 class DeviceInventory;
+struct ClaimDevicesChange;
+struct ClaimDevicesLog;
 struct DeviceHolder;
 struct DeviceHolding;
 struct HoldFacts;
@@ -441,9 +443,6 @@ class ClusterState {
     bool any() const { return group != 0 || lacks_resource || !extended.empty(); }
   };
 
-  // The inventory, and its changes within what-ifs.
-  struct Claims;
-  struct DevicesChange;
   using InventoryRows = std::vector<InventoryRow>;
 
   void Touch(NodeId node);
@@ -452,7 +451,7 @@ class ClusterState {
   void ChangeSlice(SliceId id, std::shared_ptr<const InventorySlice> slice);
   // Either of the holder's old holding and the new one is empty.
   void SetHolding(const DeviceHolder& holder, DeviceHolding holding);
-  void Remember(DevicesChange change);
+  void Remember(ClaimDevicesChange change);
   // The parts of the rows, some of which may have none, could be taken together.
   bool PartsFit(const InventoryRows& rows) const;
   void ChargePart(InventoryRow row, int sign);
@@ -568,7 +567,7 @@ class ClusterState {
   };
   std::vector<Mark> what_ifs_;
   std::vector<Undo> undo_;
-  std::unique_ptr<Claims> claims_;
+  std::unique_ptr<ClaimDevicesLog> claims_;
   uint64_t version_ = 0;
   uint64_t versions_ = 0;  // handed out so far
 };
