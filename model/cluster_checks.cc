@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "model/claim_devices_log.h"
 #include "model/cluster_state.h"
 #include "model/device_set.h"
 #include "model/status_macros.h"
@@ -44,6 +45,11 @@ absl::Status ClusterState::CheckInvariants() const {
     if (!holds) continue;
     fresh.PutBack(pod, pod_node_[i], pod_devices_[i], pod_grants(pod),
                   pod_phase_[i] == PodPhase::kBound);
+  }
+  RETURN_IF_ERROR(claims_->inventory.Check());
+  for (const InventoryRow row : claims_->inventory.held()) {
+    if (!claims_->inventory.use(row).charged) continue;
+    fresh.ChargeGpus(claims_->inventory.node_of(row), *claims_->inventory.published(row)->part, +1);
   }
   for (size_t n = 0; n < rows_.size(); ++n) {
     const NodeRow& a = rows_[n];
@@ -99,6 +105,9 @@ void ClusterState::Save(StateWriter& out) const {
   for (const std::vector<PodId>& pods : node_pods_) {
     for (PodId pod : pods) out.U64(pod.value());
   }
+  const bool any_claims = !claims_->inventory.holders().empty();
+  out.Bool(any_claims);
+  if (any_claims) claims_->inventory.Save(out);
 }
 
 // 1 + the place of each node in node_order(), zone by zone; 0 for those that are not available.
@@ -173,7 +182,15 @@ absl::Status ClusterState::Load(StateReader& in) {
     }
     if (in.status().ok()) node_pods_[n] = std::move(order);
   }
+  if (in.Bool()) LoadClaims(in);
   return in.status();
+}
+
+void ClusterState::LoadClaims(StateReader& in) {
+  if (!claims_->inventory.holders().empty()) return in.Fail("claims hold devices already");
+  InventoryRows charged;
+  claims_->inventory.Load(in, &charged);
+  if (in.status().ok()) ChargeParts(charged);
 }
 
 void ClusterState::LoadOrder(std::vector<std::pair<uint64_t, NodeId>> ordered, StateReader& in) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/claim_devices_log.h"
 #include "model/status_macros.h"
 
 namespace drasim {
@@ -90,7 +91,12 @@ class CountedState final : public CountedCluster {
 }  // namespace
 
 ClusterState::ClusterState(GpuModelTable* models, const ShapeTable* shapes)
-    : models_(models), shapes_(shapes), counts_(std::make_unique<CountedState>(this)) {}
+    : models_(models),
+      shapes_(shapes),
+      counts_(std::make_unique<CountedState>(this)),
+      claims_(std::make_unique<ClaimDevicesLog>()) {}
+
+ClusterState::~ClusterState() = default;
 
 // The ModelIds of the node's GPUs: one per GPU if the node names several models, else one for all.
 absl::StatusOr<std::vector<uint8_t>> ClusterState::InternModels(const NodeSpec& spec) {
@@ -223,8 +229,11 @@ void ClusterState::SetAvailable(NodeId node, bool available) {
   NodeRow& row = rows_[node.value()];
   if (row.available == available) return;
   DRASIM_CHECK(node_pods_[node.value()].empty());
+  const InventoryRows held = HeldOn(node);
+  if (!available) UnchargeParts(held);
   row.available = available;
   CountCapacity(row, specs_[node.value()], available ? +1 : -1);
+  if (available) ChargeParts(held);
   available ? order_.Add(node, specs_[node.value()]) : order_.Remove(node);
   if (counts_.active()) counts_.SetNode(node);
   ++nodes_version_;
@@ -565,7 +574,9 @@ void ClusterState::KeepWhatIf() {
   DRASIM_CHECK(!what_ifs_.empty());
   what_ifs_.pop_back();
   used_ports_.KeepWhatIf();
-  if (what_ifs_.empty()) undo_.clear();
+  if (!what_ifs_.empty()) return;
+  undo_.clear();
+  claims_->undo.clear();
 }
 
 void ClusterState::Rollback() {
@@ -576,6 +587,10 @@ void ClusterState::Rollback() {
   const std::vector<Mark> outer = std::exchange(what_ifs_, {});
   for (size_t i = undo_.size(); i-- > mark.undo;) {
     const Undo& u = undo_[i];
+    if (!u.pod.valid()) {
+      UndoDevices();
+      continue;
+    }
     const NodeId now = pod_node(u.pod);
     if (now != u.node) {
       if (now.valid()) Charge(u.pod, now, pod_devices(u.pod), pod_grants(u.pod), -1);

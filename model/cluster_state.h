@@ -31,6 +31,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,16 @@
 #include "model/used_ports.h"
 
 namespace drasim {
+
+class DeviceColumns;
+class DeviceInventory;
+struct ClaimDevicesChange;
+struct ClaimDevicesLog;
+struct DeviceHolder;
+struct DeviceHolding;
+struct HoldFacts;
+struct InventorySlice;
+struct SliceFacts;
 
 // core/v1 PodPhase, with Pending split by what the scheduler knows.
 enum class PodPhase : uint8_t {
@@ -144,6 +155,7 @@ class ClusterState {
   ClusterState(GpuModelTable* models, const ShapeTable* shapes);
   ClusterState(const ClusterState&) = delete;
   ClusterState& operator=(const ClusterState&) = delete;
+  ~ClusterState();
 
   // --- nodes ---
   // InvalidArgument for a duplicate name, negative amounts, more than kMaxDevicesPerNode devices,
@@ -315,6 +327,27 @@ class ClusterState {
   void Drop(PodId pod);    // kPending -> kDropped
   void Delete(PodId pod);  // kPending or kBound -> kDeleted
 
+  // --- devices that drivers publish and claims hold (model/device_inventory.h) ---
+  // Devices of any kind, beside the columns of GPUs above. A device that is a GPU of its node, or a
+  // MIG instance on one, is a part of it: while a claim holds the device, the part is taken from
+  // the columns, as if a pod had been granted it. If a pod has the part already, nothing more is
+  // taken.
+  // Changes concern the node of the devices. Devices of no single node change no node's epoch, but
+  // version().
+  const DeviceInventory& inventory() const;
+  // For selectors and searches, which intern what they ask for.
+  DeviceColumns& device_columns();
+  // O(content), and O(pool) while claims hold devices of the pool.
+  SliceId PublishSlice(const SliceFacts& facts);
+  void ReplaceSlice(SliceId slice, const SliceFacts& facts);
+  void WithdrawSlice(SliceId slice);
+  // The claim holds these devices, and no others, from now on; `pending`: they are chosen, but not
+  // written yet, which is a holding of its own. Whoever decided so is right: false only says that
+  // somebody else was in the way, or that a counter does not suffice. O(devices).
+  bool HoldDevices(absl::string_view claim, bool pending, absl::Span<const HoldFacts> devices);
+  // Does nothing for a claim that holds none.
+  void ReleaseDevices(absl::string_view claim, bool pending);
+
   // --- other objects ---
   // Services, PodDisruptionBudgets, volumes, ...: a change of them changes objects_version(), and
   // no node's epoch.
@@ -383,13 +416,14 @@ class ClusterState {
   absl::Status CheckInvariants() const;
 
   // Save leaves out the nodes' specifications and the other objects: Load expects a state with the
-  // same ones and without pods.
+  // same ones, and without pods and claims. It also leaves out slices: their devices are found
+  // again when they are published, before Load or after it.
   void Save(StateWriter& out) const;
   absl::Status Load(StateReader& in);
 
  private:
   struct Undo {
-    PodId pod;
+    PodId pod;  // invalid: the latest change of claims_
     NodeId node;
     DeviceSet devices;
     PodPhase phase;
@@ -409,7 +443,25 @@ class ClusterState {
     bool any() const { return group != 0 || lacks_resource || !extended.empty(); }
   };
 
+  using InventoryRows = std::vector<InventoryRow>;
+
   void Touch(NodeId node);
+  void TouchAll(std::vector<NodeId> nodes);
+  void FindNodeAndParts(const SliceFacts& facts, InventorySlice* slice) const;
+  void ChangeSlice(SliceId id, std::shared_ptr<const InventorySlice> slice);
+  // Either of the holder's old holding and the new one is empty.
+  void SetHolding(const DeviceHolder& holder, DeviceHolding holding);
+  void Remember(ClaimDevicesChange change);
+  // The parts of the rows, some of which may have none, could be taken together.
+  bool PartsFit(const InventoryRows& rows) const;
+  void ChargePart(InventoryRow row, int sign);
+  void ChargeGpus(NodeId node, const DeviceGrant& part, int sign);
+  // Gives back the parts of the rows, and returns those that had been taken.
+  InventoryRows UnchargeParts(const InventoryRows& rows);
+  // Takes the parts of the rows that are held, as far as nobody has them.
+  void ChargeParts(const InventoryRows& rows);
+  InventoryRows HeldOn(NodeId node) const;
+  void UndoDevices();
   void ResolveMig(const ResourceRequest& request, CountedRequest* counted) const;
   // `before`: what the node had so far, if it is not new.
   absl::Status CheckSpec(const NodeSpec& spec, const NodeSpec& before);
@@ -420,6 +472,7 @@ class ClusterState {
   DeviceSet MixedGpusOf(NodeId id, uint64_t model_mask) const;
   DeviceSet MixedMigGpus(NodeId id) const;
   absl::Status LoadPods(StateReader& in);
+  void LoadClaims(StateReader& in);
   // Charges the pod even if the node lacks room.
   void Charge(PodId pod, NodeId node, DeviceSet devices, absl::Span<const DeviceGrant> grants,
               int sign);
@@ -514,6 +567,7 @@ class ClusterState {
   };
   std::vector<Mark> what_ifs_;
   std::vector<Undo> undo_;
+  std::unique_ptr<ClaimDevicesLog> claims_;
   uint64_t version_ = 0;
   uint64_t versions_ = 0;  // handed out so far
 };

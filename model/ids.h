@@ -30,13 +30,15 @@ class StrongId {
   uint32_t value_ = kInvalid;
 };
 
-using NodeId = StrongId<struct NodeIdTag>;        // row of the node table
-using PodId = StrongId<struct PodIdTag>;          // row of the pod table, in order of arrival
-using ShapeId = StrongId<struct ShapeIdTag>;      // row of ShapeTable
-using ModelId = StrongId<struct ModelIdTag>;      // row of GpuModelTable
-using SummaryId = StrongId<struct SummaryIdTag>;  // row of VerdictSummaryTable
-using JobId = StrongId<struct JobIdTag>;          // row of JobTable, in order of submission
-using TenantId = StrongId<struct TenantIdTag>;    // row of JobTable::tenants()
+using NodeId = StrongId<struct NodeIdTag>;              // row of the node table
+using PodId = StrongId<struct PodIdTag>;                // row of the pod table, in order of arrival
+using ShapeId = StrongId<struct ShapeIdTag>;            // row of ShapeTable
+using ModelId = StrongId<struct ModelIdTag>;            // row of GpuModelTable
+using SummaryId = StrongId<struct SummaryIdTag>;        // row of VerdictSummaryTable
+using JobId = StrongId<struct JobIdTag>;                // row of JobTable, in order of submission
+using TenantId = StrongId<struct TenantIdTag>;          // row of JobTable::tenants()
+using SliceId = StrongId<struct SliceIdTag>;            // a ResourceSlice, in order of publication
+using InventoryRow = StrongId<struct InventoryRowTag>;  // a device of DeviceInventory
 
 }  // namespace drasim
 

@@ -1,12 +1,12 @@
 #include "policies/allocator/device_catalog.h"
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "model/kube/device_facts_of.h"
-#include "model/kube/rules.h"
-#include "model/quantity.h"
+#include "model/kube/slice_facts_of.h"
 #include "model/status_macros.h"
 
 namespace drasim {
@@ -15,28 +15,9 @@ namespace {
 using proto::kube::Device;
 using proto::kube::ResourceSlice;
 
-// Appends the counters of one set, in order of their names.
-absl::Status AddCounters(const google::protobuf::Map<std::string, proto::kube::Counter>& counters,
-                         uint32_t set, const std::string& set_name, DeviceTexts* texts,
-                         std::vector<CatalogCounter>* to) {
-  std::map<std::string, std::string> sorted;
-  for (const auto& [name, counter] : counters) sorted[name] = counter.value();
-  for (const auto& [name, text] : sorted) {
-    const absl::StatusOr<Quantity> amount = Quantity::Parse(text);
-    const bool fits = amount.ok() && amount->Nanos().has_value();
-    if (!fits) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("counter set ", set_name, ": counters[", name, "]: found '", text,
-                       amount.ok() ? "', expected an amount of at most 10^24"
-                                   : "', expected a quantity such as 2 or 1.5Gi"));
-    }
-    to->push_back({set, texts->Intern(set_name), texts->Intern(name), *amount->Nanos()});
-  }
-  return absl::OkStatus();
-}
-
-std::string PoolKey(absl::string_view driver, absl::string_view pool) {
-  return absl::StrCat(driver, absl::string_view("\0", 1), pool);
+absl::Status InSlice(const ResourceSlice& slice, const absl::Status& status) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("ResourceSlice ", slice.metadata().name(), ": ", status.message()));
 }
 
 }  // namespace
@@ -44,46 +25,59 @@ std::string PoolKey(absl::string_view driver, absl::string_view pool) {
 std::string CatalogPool::Text() const { return absl::StrCat(driver, "/", name); }
 
 absl::StatusOr<std::shared_ptr<DeviceCatalog>> DeviceCatalog::Make(
-    absl::Span<const ResourceSlice* const> slices) {
+    const DeviceInventory* inventory, DeviceColumns* columns,
+    absl::Span<const CatalogSource> slices) {
   auto catalog = std::make_shared<DeviceCatalog>();
-  for (const ResourceSlice* slice : slices) {
-    const absl::Status added = catalog->Add(*slice);
-    if (!added.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("ResourceSlice ", slice->metadata().name(), ": ", added.message()));
-    }
+  catalog->inventory_ = inventory;
+  catalog->columns_ = columns;
+  for (const CatalogSource& source : slices) {
+    const absl::Status added = catalog->Add(source);
+    if (!added.ok()) return InSlice(*source.slice, added);
   }
   return catalog;
 }
 
-uint32_t DeviceCatalog::PoolOf(const ResourceSlice& slice) {
-  const std::string key = PoolKey(slice.spec().driver(), slice.spec().pool().name());
-  const auto [at, added] = pool_index_.try_emplace(key, static_cast<uint32_t>(pools_.size()));
+absl::StatusOr<std::shared_ptr<DeviceCatalog>> DeviceCatalog::Make(
+    absl::Span<const ResourceSlice* const> slices) {
+  auto inventory = std::make_unique<DeviceInventory>();
+  std::vector<CatalogSource> sources;
+  for (const ResourceSlice* slice : slices) {
+    const absl::StatusOr<SliceFacts> facts = SliceFactsOf(*slice);
+    if (!facts.ok()) return InSlice(*slice, facts.status());
+    sources.push_back({inventory->AddSlice(), slice});
+    inventory->SetSlice(sources.back().id,
+                        std::make_shared<const InventorySlice>(inventory->InternSlice(*facts)));
+  }
+  ASSIGN_OR_RETURN(std::shared_ptr<DeviceCatalog> catalog,
+                   Make(inventory.get(), &inventory->columns(), sources));
+  catalog->own_inventory_ = std::move(inventory);
+  return catalog;
+}
+
+uint32_t DeviceCatalog::PoolOf(const ResourceSlice& slice, PoolId pool) {
+  const auto [at, added] = pool_index_.try_emplace(pool, static_cast<uint32_t>(pools_.size()));
   if (added) pools_.push_back({slice.spec().driver(), slice.spec().pool().name(), {}});
   return at->second;
 }
 
-absl::Status DeviceCatalog::Add(const ResourceSlice& slice) {
+absl::Status DeviceCatalog::Add(const CatalogSource& source) {
+  const ResourceSlice& slice = *source.slice;
   const uint32_t index = static_cast<uint32_t>(slices_.size());
   CatalogSlice row;
   row.slice = &slice;
-  row.pool = PoolOf(slice);
+  row.rows = inventory_->slice(source.id);
+  row.pool = PoolOf(slice, row.rows->pool);
   row.first_device = static_cast<uint32_t>(devices_.size());
   pools_[row.pool].slices.push_back(index);
-  uint32_t set = 0;
-  for (const proto::kube::CounterSet& counters : slice.spec().shared_counters()) {
-    RETURN_IF_ERROR(
-        AddCounters(counters.counters(), set++, counters.name(), &columns_.texts(), &row.counters));
-  }
   for (const Device& device : slice.spec().devices()) {
     for (const auto& use : device.consumes_counters()) {
       row.has_groups = row.has_groups || !use.compatibility_groups().empty();
     }
   }
+  const InventorySlice& rows = *row.rows;
   slices_.push_back(std::move(row));
-  for (const Device& device : slice.spec().devices()) {
-    const absl::Status added = AddDevice(slice, device);
-    if (!added.ok()) return added;
+  for (size_t i = 0; i < rows.devices.size(); ++i) {
+    RETURN_IF_ERROR(AddDevice(slice.spec().devices(static_cast<int>(i)), rows.devices[i]));
   }
   slices_[index].end_device = static_cast<uint32_t>(devices_.size());
   has_node_selectors_ = has_node_selectors_ || slice.spec().has_node_selector();
@@ -113,29 +107,19 @@ absl::StatusOr<uint32_t> DeviceCatalog::InternCapacities(const Device& device) {
   return at->second;
 }
 
-absl::StatusOr<DeviceRow> DeviceCatalog::RowOf(const std::string& driver, const Device& device) {
-  ASSIGN_OR_RETURN(const DeviceFacts facts, DeviceFactsOf(driver, device));
-  return columns_.Add(facts);
-}
-
-absl::Status DeviceCatalog::AddDevice(const ResourceSlice& slice, const Device& device) {
+absl::Status DeviceCatalog::AddDevice(const Device& device, const SliceDevice& of) {
   CatalogDevice row;
   row.device = &device;
-  row.name = names_.Intern(device.name());
+  row.row = &of;
   row.slice = static_cast<uint32_t>(slices_.size()) - 1;
   row.multiple = device.allow_multiple_allocations();
   row.gives_conditions = device.given_binding_conditions() || !device.binding_conditions().empty();
   DeviceKind kind;
   kind.device = &device;
   ASSIGN_OR_RETURN(kind.capacities, InternCapacities(device));
-  ASSIGN_OR_RETURN(kind.row, RowOf(slice.spec().driver(), device));
+  kind.row = of.content;
   kind.consumes_counters = !device.consumes_counters().empty();
   kind.has_binding_conditions = !device.binding_conditions().empty();
-  uint32_t set = 0;
-  for (const auto& use : device.consumes_counters()) {
-    RETURN_IF_ERROR(
-        AddCounters(use.counters(), set++, use.counter_set(), &columns_.texts(), &row.counters));
-  }
   std::string key =
       absl::StrCat(kind.row.value(), " ", kind.capacities, kind.consumes_counters ? "c" : "",
                    kind.has_binding_conditions ? "b" : "");
@@ -147,7 +131,11 @@ absl::Status DeviceCatalog::AddDevice(const ResourceSlice& slice, const Device& 
   if (added) kinds_.push_back(kind);
   row.kind = at->second;
   has_node_selectors_ = has_node_selectors_ || device.has_node_selector();
-  devices_.push_back(std::move(row));
+  if (last_of_row_.size() <= of.row.value()) {
+    last_of_row_.resize(inventory_->row_count(), CatalogDevice::kNoDevice);
+  }
+  row.next = std::exchange(last_of_row_[of.row.value()], static_cast<uint32_t>(devices_.size()));
+  devices_.push_back(row);
   return absl::OkStatus();
 }
 
@@ -159,13 +147,13 @@ absl::Span<const uint32_t> DeviceCatalog::SlicesOfNode(absl::string_view node) c
 
 std::vector<uint32_t> DeviceCatalog::Find(const DeviceId& id) const {
   std::vector<uint32_t> found;
-  const auto pool = pool_index_.find(PoolKey(id.driver, id.pool));
-  if (pool == pool_index_.end()) return found;
-  for (const uint32_t slice : pools_[pool->second].slices) {
-    for (uint32_t i = slices_[slice].first_device; i < slices_[slice].end_device; ++i) {
-      if (devices_[i].device->name() == id.device) found.push_back(i);
-    }
+  const InventoryRow row = inventory_->Find(id.driver, id.pool, id.device);
+  if (row.value() >= last_of_row_.size()) return found;
+  for (uint32_t device = last_of_row_[row.value()]; device != CatalogDevice::kNoDevice;
+       device = devices_[device].next) {
+    found.push_back(device);
   }
+  std::reverse(found.begin(), found.end());
   return found;
 }
 

@@ -1,4 +1,5 @@
-// DeviceCatalog: the devices of ResourceSlices as rows, made once for a set of slices.
+// DeviceCatalog: the slices of an inventory (model/device_inventory.h) as a search goes through
+// them, made once for a set of slices.
 //
 // Slices, devices and pools have dense numbers: slices and devices in the order in which they are
 // given, pools in the order of their first slice. Devices that differ in their name or place alone
@@ -14,44 +15,45 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/numeric/int128.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/device_columns.h"
+#include "model/device_inventory.h"
+#include "model/ids.h"
 #include "model/proto/resource.pb.h"
 #include "policies/allocator/capacity_policy.h"
 #include "policies/allocator/device_use.h"
 
 namespace drasim {
 
-// Amounts are exact, in billionths.
-using ExactAmount = absl::int128;
-
-struct CatalogCounter {
-  uint32_t set = 0;  // number of the entry of sharedCounters or consumesCounters
-  TextId set_name;
-  TextId name;
-  ExactAmount amount = 0;
+// A slice of an inventory, and its object.
+struct CatalogSource {
+  SliceId id;
+  const proto::kube::ResourceSlice* slice = nullptr;
 };
 
 struct CatalogSlice {
   const proto::kube::ResourceSlice* slice = nullptr;
+  SliceRef rows;
   uint32_t pool = 0;
   uint32_t first_device = 0;
   uint32_t end_device = 0;
-  bool has_groups = false;               // any device has compatibility groups
-  std::vector<CatalogCounter> counters;  // of sharedCounters
+  bool has_groups = false;  // any device has compatibility groups
+
+  absl::Span<const SliceCounter> counters() const { return rows->counters; }  // of sharedCounters
 };
 
 struct CatalogDevice {
   const proto::kube::Device* device = nullptr;
-  TextId name;  // of DeviceCatalog::device_names
+  const SliceDevice* row = nullptr;
   uint32_t slice = 0;
   uint32_t kind = 0;
-  bool multiple = false;                 // allowMultipleAllocations
-  bool gives_conditions = false;         // bindingConditions are written, be it none
-  std::vector<CatalogCounter> counters;  // of consumesCounters
+  uint32_t next = kNoDevice;      // with the same row of the inventory
+  bool multiple = false;          // allowMultipleAllocations
+  bool gives_conditions = false;  // bindingConditions are written, be it none
+
+  static constexpr uint32_t kNoDevice = ~uint32_t{0};
 };
 
 // All that a search asks about a device, but for its counters and its node.
@@ -72,8 +74,14 @@ struct CatalogPool {
 
 class DeviceCatalog {
  public:
-  // The slices belong to the caller and outlive the catalog. InvalidArgument for amounts that are
-  // no quantities, or exceed 10^24. O(content of the slices).
+  // The slices, which the inventory has, in this order. The objects, the inventory and its columns
+  // belong to the caller and outlive the catalog; the inventory may change meanwhile.
+  // InvalidArgument for capacities that are no quantities, or exceed 10^24. O(content of the
+  // slices).
+  static absl::StatusOr<std::shared_ptr<DeviceCatalog>> Make(
+      const DeviceInventory* inventory, DeviceColumns* columns,
+      absl::Span<const CatalogSource> slices);
+  // The same with an inventory of its own. InvalidArgument also for counters.
   static absl::StatusOr<std::shared_ptr<DeviceCatalog>> Make(
       absl::Span<const proto::kube::ResourceSlice* const> slices);
 
@@ -82,9 +90,9 @@ class DeviceCatalog {
   absl::Span<const CatalogPool> pools() const { return pools_; }
   absl::Span<const DeviceKind> kinds() const { return kinds_; }
   const DeviceCapacities& capacities(uint32_t index) const { return capacities_[index]; }
-  const DeviceTexts& device_names() const { return names_; }
-  DeviceColumns& columns() { return columns_; }
-  const DeviceColumns& columns() const { return columns_; }
+  const DeviceInventory& inventory() const { return *inventory_; }
+  DeviceColumns& columns() { return *columns_; }
+  const DeviceColumns& columns() const { return *columns_; }
 
   // The slices of spec.nodeName `node`, and those without one.
   absl::Span<const uint32_t> SlicesOfNode(absl::string_view node) const;
@@ -96,24 +104,25 @@ class DeviceCatalog {
   std::vector<uint32_t> Find(const DeviceId& id) const;
 
  private:
-  absl::Status Add(const proto::kube::ResourceSlice& slice);
-  absl::Status AddDevice(const proto::kube::ResourceSlice& slice,
-                         const proto::kube::Device& device);
-  uint32_t PoolOf(const proto::kube::ResourceSlice& slice);
+  absl::Status Add(const CatalogSource& source);
+  absl::Status AddDevice(const proto::kube::Device& device, const SliceDevice& row);
+  uint32_t PoolOf(const proto::kube::ResourceSlice& slice, PoolId pool);
   absl::StatusOr<uint32_t> InternCapacities(const proto::kube::Device& device);
-  absl::StatusOr<DeviceRow> RowOf(const std::string& driver, const proto::kube::Device& device);
 
   std::vector<CatalogSlice> slices_;
   std::vector<CatalogDevice> devices_;
   std::vector<CatalogPool> pools_;
   std::vector<DeviceKind> kinds_;
   std::vector<DeviceCapacities> capacities_;
-  DeviceColumns columns_;
-  DeviceTexts names_;
+  const DeviceInventory* inventory_ = nullptr;
+  DeviceColumns* columns_ = nullptr;
+  std::unique_ptr<DeviceInventory> own_inventory_;
+  // The last device by row of the inventory, or kNoDevice; the others follow by `next`.
+  std::vector<uint32_t> last_of_row_;
   bool has_node_selectors_ = false;
   absl::flat_hash_map<std::string, std::vector<uint32_t>> by_node_;
   std::vector<uint32_t> of_no_node_;
-  absl::flat_hash_map<std::string, uint32_t> pool_index_;      // by driver, 0 byte, name
+  absl::flat_hash_map<PoolId, uint32_t> pool_index_;
   absl::flat_hash_map<std::string, uint32_t> kind_index_;      // by content
   absl::flat_hash_map<std::string, uint32_t> capacity_index_;  // by content
 };

@@ -1,29 +1,25 @@
 #include "policies/allocator/device_use.h"
 
 #include "absl/strings/str_cat.h"
-#include "model/kube/rules.h"
-#include "model/status_macros.h"
 
 namespace drasim {
 
 std::string DeviceId::Text() const { return absl::StrCat(driver, "/", pool, "/", device); }
 
-absl::Status DeviceUse::Add(const proto::kube::ResourceClaimV1& claim) {
-  for (const auto& result : claim.status().allocation().devices().results()) {
-    if (result.admin_access()) continue;
-    const DeviceId id = {result.driver(), result.pool(), result.device()};
-    if (!result.has_share_id()) {
-      dedicated.push_back(id);
-      continue;
-    }
-    shared.push_back(id);
-    for (const auto& [name, text] : SortedTexts(result.consumed_capacity())) {
-      ASSIGN_OR_RETURN(const Quantity amount, Quantity::Parse(text));
-      Quantity& sum = consumed[id][name];
-      sum = sum + amount;
-    }
+DeviceUse UseOf(const DeviceInventory& inventory) {
+  const DeviceTexts& texts = inventory.columns().texts();
+  DeviceUse use;
+  for (const InventoryRow row : inventory.held()) {
+    const DevicePool& pool = inventory.pools()[inventory.pool_of(row).value()];
+    const DeviceId id = {texts.Text(pool.driver), texts.Text(pool.name),
+                         texts.Text(inventory.name_of(row))};
+    if (inventory.use(row).is_dedicated()) use.dedicated.push_back(id);
+    if (inventory.use(row).shares > 0) use.shared.push_back(id);
+    const DeviceInventory::Amounts* const consumed = inventory.consumed(row);
+    if (consumed == nullptr) continue;
+    for (const auto& [name, amount] : *consumed) use.consumed[id][texts.Text(name)] = amount;
   }
-  return absl::OkStatus();
+  return use;
 }
 
 }  // namespace drasim

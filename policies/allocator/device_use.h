@@ -7,8 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "model/proto/resource.pb.h"
+#include "model/device_inventory.h"
 #include "model/quantity.h"
 
 namespace drasim {
@@ -33,11 +32,10 @@ struct DeviceUse {
   std::vector<DeviceId> shared;     // held in shares, known by their share ids
   // Capacity that shares hold, summed up by device and name.
   std::map<DeviceId, std::map<std::string, Quantity>> consumed;
-
-  // Adds what the claim's allocation holds. Results with admin access hold nothing. InvalidArgument
-  // for a consumed capacity that is no quantity. O(results).
-  absl::Status Add(const proto::kube::ResourceClaimV1& claim);
 };
+
+// What claims hold of the inventory, those in flight included. O(held devices).
+DeviceUse UseOf(const DeviceInventory& inventory);
 
 }  // namespace drasim
 

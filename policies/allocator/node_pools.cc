@@ -264,12 +264,12 @@ const PoolView* NodePools::Intern(uint32_t pool, const std::vector<uint32_t>& sl
 bool NodePools::HasDuplicateName(PoolView* view) {
   // Names that this pool has already: those with its mark.
   const uint32_t mark = ++name_mark_;
-  name_marks_.resize(catalog_->device_names().size());
+  name_marks_.resize(catalog_->inventory().row_count());
   for (const uint32_t index : view->slices) {
     const CatalogSlice& slice = catalog_->slices()[index];
     for (uint32_t i = slice.first_device; i < slice.end_device; ++i) {
       const CatalogDevice& device = catalog_->devices()[i];
-      uint32_t& known = name_marks_[device.name.value()];
+      uint32_t& known = name_marks_[device.row->row.value()];
       if (known == mark) {
         view->invalid = true;
         view->has_binding_conditions = false;
@@ -330,7 +330,7 @@ absl::Status NodePools::FillCounters(const std::vector<uint32_t>& counter_slices
         return absl::InvalidArgumentError(absl::StrCat("duplicate counter set name ", set.name()));
       }
     }
-    for (const CatalogCounter& counter : all[index].counters) {
+    for (const SliceCounter& counter : all[index].counters()) {
       const auto key = std::make_pair(first_set + counter.set, counter.name.value());
       names.numbers[key] = static_cast<uint32_t>(view->counters.size());
       view->counters.push_back(counter.amount);
@@ -348,7 +348,7 @@ absl::Status NodePools::FillCounters(const std::vector<uint32_t>& counter_slices
   return absl::OkStatus();
 }
 
-void NodePools::ApplyDrift(const CatalogCounter& counter, PoolView* view) const {
+void NodePools::ApplyDrift(const SliceCounter& counter, PoolView* view) const {
   const CatalogPool& pool = catalog_->pools()[view->pool];
   const DeviceTexts& texts = catalog_->columns().texts();
   for (const CounterDrift& drift : drift_) {
@@ -363,7 +363,7 @@ void NodePools::ApplyDrift(const CatalogCounter& counter, PoolView* view) const 
 void NodePools::FillSliceCounters(uint32_t index, PoolView* view) const {
   const CatalogSlice& slice = catalog_->slices()[index];
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers;  // by names of set and counter
-  for (const CatalogCounter& counter : slice.counters) {
+  for (const SliceCounter& counter : slice.counters()) {
     numbers[{counter.set_name.value(), counter.name.value()}] =
         static_cast<uint32_t>(view->counters.size());
     view->counters.push_back(counter.amount);
@@ -375,7 +375,7 @@ void NodePools::FillSliceCounters(uint32_t index, PoolView* view) const {
     const CatalogDevice& device = catalog_->devices()[i];
     if (device.device->consumes_counters().empty()) continue;
     std::map<uint32_t, ExactAmount> amounts;
-    for (const CatalogCounter& use : device.counters) {
+    for (const SliceCounter& use : device.row->counters) {
       const auto number = numbers.find({use.set_name.value(), use.name.value()});
       if (number != numbers.end()) amounts[number->second] += use.amount;
     }
@@ -405,7 +405,7 @@ absl::Status NodePools::FillUses(uint32_t index, const CounterNames& names, Pool
     group_uses.push_back(std::move(group));
   }
   std::map<uint32_t, ExactAmount> amounts;
-  for (const CatalogCounter& use : device.counters) {
+  for (const SliceCounter& use : device.row->counters) {
     const auto number = names.numbers.find({set_of_entry[use.set], use.name.value()});
     if (number == names.numbers.end()) {
       return absl::InvalidArgumentError(absl::StrCat("counter ", texts.Text(use.name),

@@ -168,7 +168,7 @@ class NodePools {
   absl::Status FillCounters(const std::vector<uint32_t>& counter_slices,
                             const std::vector<uint32_t>& order, PoolView* view) const;
   // Takes the drift of a counter off.
-  void ApplyDrift(const CatalogCounter& counter, PoolView* view) const;
+  void ApplyDrift(const SliceCounter& counter, PoolView* view) const;
   void SortPools(std::vector<const PoolView*>* pools) const;
 
   AllocatorOptions options_;
@@ -184,7 +184,7 @@ class NodePools {
   std::vector<uint32_t> free_states_;  // by NodeView::id
   std::vector<uint32_t> shapes_;       // by PoolView::id
   std::vector<uint64_t> marks_;
-  std::vector<uint32_t> name_marks_;  // by name of a device: the pool that had it last
+  std::vector<uint32_t> name_marks_;  // by row of the inventory: the pool that had it last
   uint32_t name_mark_ = 0;
 };
 

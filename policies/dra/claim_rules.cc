@@ -67,6 +67,10 @@ std::string ClaimKey(const kube::ResourceClaimV1& claim) {
   return absl::StrCat(metadata.namespace_(), "/", metadata.name());
 }
 
+std::string HolderOf(const kube::ResourceClaimV1& claim) {
+  return claim.metadata().uid().empty() ? ClaimKey(claim) : claim.metadata().uid();
+}
+
 absl::Status ForEachPodClaim(const kube::Pod& pod, const ClaimCache& cache,
                              absl::FunctionRef<void(const ClaimRef&)> visit) {
   const std::string& ns = pod.metadata().namespace_();

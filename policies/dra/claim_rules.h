@@ -33,6 +33,9 @@ bool HasClaimFinalizer(const proto::kube::ResourceClaimV1& claim);
 // "default/claim-0"; "claim-0" without a namespace.
 std::string ClaimKey(const proto::kube::ResourceClaimV1& claim);
 
+// The claim as a holder of devices: its UID, or its key without one.
+std::string HolderOf(const proto::kube::ResourceClaimV1& claim);
+
 // The claims of the pod's entries, in order; an entry for which no claim was needed is passed over.
 // The error's message is upstream's: a claim that is missing, in deletion or another owner's.
 // O(entries).

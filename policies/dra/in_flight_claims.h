@@ -1,6 +1,6 @@
 // Claims whose devices are chosen but not written yet: upstream's pending allocations. Their
-// devices count as allocated, and other pods that want such a claim wait. Pods of one group share
-// it.
+// devices are held in the cluster's inventory, and other pods that want such a claim wait. Pods of
+// one group share it.
 #ifndef DRASIM_POLICIES_DRA_IN_FLIGHT_CLAIMS_H_
 #define DRASIM_POLICIES_DRA_IN_FLIGHT_CLAIMS_H_
 
@@ -9,34 +9,30 @@
 #include <set>
 #include <string>
 
-#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
+#include "model/cluster_state.h"
 #include "policies/dra/claim_port.h"
 
 namespace drasim {
 
 class InFlightClaims {
  public:
-  // `claim` has its allocation, and finalizer. `group` is that of the pod, or empty.
-  void Add(const ClaimRef& claim, absl::string_view pod_uid, absl::string_view group) {
-    flights_[claim->metadata().uid()] = {claim, std::string(group), {std::string(pod_uid)}};
-  }
+  // The cluster must outlive it.
+  explicit InFlightClaims(ClusterState* cluster) : cluster_(*cluster) {}
+
+  // `claim` has its allocation, which an allocator made, and finalizer. `group` is that of the pod,
+  // or empty.
+  void Add(const ClaimRef& claim, absl::string_view pod_uid, absl::string_view group);
   // One more pod of the group uses the claim. Requires FindShared.
   void Join(absl::string_view uid, absl::string_view pod_uid) {
     flights_.find(uid)->second.pods.insert(std::string(pod_uid));
   }
   // A pod gives the claim up; it is forgotten with its last pod.
-  void Leave(absl::string_view uid, absl::string_view pod_uid) {
-    const auto found = flights_.find(uid);
-    if (found == flights_.end()) return;
-    found->second.pods.erase(std::string(pod_uid));
-    if (found->second.pods.empty()) flights_.erase(found);
-  }
+  void Leave(absl::string_view uid, absl::string_view pod_uid);
   // The claim is written.
-  void Remove(absl::string_view uid) {
-    const auto found = flights_.find(uid);
-    if (found != flights_.end()) flights_.erase(found);
-  }
+  void Remove(absl::string_view uid);
+  // Forgets all claims, and gives their devices back.
+  void Clear();
 
   bool Has(absl::string_view uid) const { return flights_.find(uid) != flights_.end(); }
   // The claim with its devices, if they were chosen for a pod of that group; else null.
@@ -45,10 +41,6 @@ class InFlightClaims {
     if (found == flights_.end() || group.empty() || found->second.group != group) return nullptr;
     return found->second.claim;
   }
-  // In the order of their UIDs.
-  void ForEach(absl::FunctionRef<void(const ClaimRef&)> visit) const {
-    for (const auto& [uid, flight] : flights_) visit(flight.claim);
-  }
 
  private:
   struct Flight {
@@ -56,6 +48,7 @@ class InFlightClaims {
     std::string group;
     std::set<std::string> pods;  // by UID
   };
+  ClusterState& cluster_;
   std::map<std::string, Flight, std::less<>> flights_;  // by UID
 };
 

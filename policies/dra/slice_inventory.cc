@@ -1,8 +1,11 @@
 #include "policies/dra/slice_inventory.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "model/kube/slice_facts_of.h"
 #include "model/status_macros.h"
 #include "policies/allocator/structured_allocator.h"
 #include "policies/dra/taint_rules.h"
@@ -52,37 +55,63 @@ class AllocatorSearch : public DeviceSearch {
 
 }  // namespace
 
+SliceInventory::SliceInventory(const AllocatorOptions& options,
+                               const SelectorVerdictsMaker& make_verdicts, ClusterState* cluster)
+    : options_(options),
+      cluster_(*cluster),
+      verdicts_(make_verdicts(&cluster->device_columns(), options.features)) {}
+
 void SliceInventory::AddClass(kube::DeviceClass device_class) {
   classes_.push_back(std::make_shared<kube::DeviceClass>(std::move(device_class)));
 }
 
 void SliceInventory::BeforeChange() {
   views_ = nullptr;
-  if (options_.strict_upstream || holders_ == nullptr) return;
-  const absl::StatusOr<DeviceUse> use = holders_();
-  if (use.ok()) ledger_.Update(slices_, *use);
+  if (!options_.strict_upstream) ledger_.Update(slices_, UseOf(cluster_.inventory()));
+}
+
+void SliceInventory::Publish(const kube::ResourceSlice& slice, Publication* publication) {
+  const absl::StatusOr<SliceFacts> facts = SliceFactsOf(slice);
+  publication->status = facts.status();
+  if (!facts.ok()) {
+    if (publication->id.valid()) cluster_.WithdrawSlice(publication->id);
+    publication->id = SliceId();
+  } else if (publication->id.valid()) {
+    cluster_.ReplaceSlice(publication->id, *facts);
+  } else {
+    publication->id = cluster_.PublishSlice(*facts);
+  }
+}
+
+size_t SliceInventory::Find(absl::string_view name) const {
+  const auto found = std::find_if(slices_.begin(), slices_.end(), [&](const auto& slice) {
+    return slice->metadata().name() == name;
+  });
+  return static_cast<size_t>(found - slices_.begin());
 }
 
 bool SliceInventory::Put(const kube::ResourceSlice& slice) {
   BeforeChange();
   auto tainted = std::make_shared<kube::ResourceSlice>(slice);
   AppendTaintsOfRules(rules_, tainted.get());
-  for (auto& present : slices_) {
-    if (present->metadata().name() != slice.metadata().name()) continue;
-    present = std::move(tainted);
-    return true;
+  const size_t place = Find(slice.metadata().name());
+  const bool was_there = place < slices_.size();
+  if (!was_there) {
+    slices_.emplace_back();
+    publications_.emplace_back();
   }
-  slices_.push_back(std::move(tainted));
-  return false;
+  slices_[place] = std::move(tainted);
+  Publish(*slices_[place], &publications_[place]);
+  return was_there;
 }
 
 bool SliceInventory::Remove(absl::string_view name) {
-  const auto found = std::find_if(slices_.begin(), slices_.end(), [&](const auto& slice) {
-    return slice->metadata().name() == name;
-  });
-  if (found == slices_.end()) return false;
+  const size_t place = Find(name);
+  if (place == slices_.size()) return false;
   BeforeChange();
-  slices_.erase(found);
+  if (publications_[place].id.valid()) cluster_.WithdrawSlice(publications_[place].id);
+  slices_.erase(slices_.begin() + static_cast<std::ptrdiff_t>(place));
+  publications_.erase(publications_.begin() + static_cast<std::ptrdiff_t>(place));
   return true;
 }
 
@@ -90,11 +119,18 @@ absl::StatusOr<std::shared_ptr<const SliceInventory::Views>> SliceInventory::Cur
   if (views_ != nullptr) return views_;
   auto views = std::make_shared<Views>();
   views->slices = slices_;
-  std::vector<const kube::ResourceSlice*> slices;
-  for (const auto& slice : slices_) slices.push_back(slice.get());
-  ASSIGN_OR_RETURN(views->catalog, DeviceCatalog::Make(slices));
+  std::vector<CatalogSource> sources;
+  for (size_t i = 0; i < slices_.size(); ++i) {
+    const absl::Status& status = publications_[i].status;
+    if (!status.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("ResourceSlice ", slices_[i]->metadata().name(), ": ", status.message()));
+    }
+    sources.push_back({publications_[i].id, slices_[i].get()});
+  }
+  ASSIGN_OR_RETURN(views->catalog,
+                   DeviceCatalog::Make(&cluster_.inventory(), &cluster_.device_columns(), sources));
   views->pools = std::make_shared<NodePools>(options_, views->catalog, drift_);
-  views->verdicts = make_verdicts_(&views->catalog->columns(), options_.features);
   views_ = views;
   return views_;
 }
@@ -110,7 +146,7 @@ absl::StatusOr<std::unique_ptr<DeviceSearch>> SliceInventory::NewSearch(const De
   std::vector<const kube::DeviceClass*> classes;
   for (const auto& device_class : classes_) classes.push_back(device_class.get());
   ASSIGN_OR_RETURN(std::unique_ptr<StructuredAllocator> allocator,
-                   StructuredAllocator::Make(views->pools, views->verdicts, classes, use));
+                   StructuredAllocator::Make(views->pools, verdicts_, classes, use));
   return std::make_unique<AllocatorSearch>(views, std::move(allocator));
 }
 

@@ -1,16 +1,19 @@
-// The ResourceSlices of a cluster, with the taints of DeviceTaintRules, and the searches over them:
-// what joins the scheduler plugin to the allocator.
+// The ResourceSlices of a cluster, with the taints of DeviceTaintRules, published in the cluster's
+// inventory, and the searches over them: what joins the scheduler plugin to the allocator.
 #ifndef DRASIM_POLICIES_DRA_SLICE_INVENTORY_H_
 #define DRASIM_POLICIES_DRA_SLICE_INVENTORY_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
-#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "model/cluster_state.h"
 #include "model/device_columns.h"
+#include "model/ids.h"
 #include "model/proto/resource.pb.h"
 #include "policies/allocator/allocator_options.h"
 #include "policies/allocator/device_catalog.h"
@@ -28,8 +31,9 @@ using SelectorVerdictsMaker = std::function<std::shared_ptr<SelectorVerdicts>(
 
 class SliceInventory {
  public:
-  SliceInventory(const AllocatorOptions& options, SelectorVerdictsMaker make_verdicts)
-      : options_(options), make_verdicts_(std::move(make_verdicts)) {}
+  // The cluster must outlive it.
+  SliceInventory(const AllocatorOptions& options, const SelectorVerdictsMaker& make_verdicts,
+                 ClusterState* cluster);
 
   void AddClass(proto::kube::DeviceClass device_class);
   // Rules count for the slices that are put later.
@@ -40,38 +44,38 @@ class SliceInventory {
   // False if there is none.
   bool Remove(absl::string_view name);
 
-  // A search over the slices as they are now. Catalog and verdicts are kept until a slice changes.
-  // The inventory must outlive the search.
-  // InvalidArgument for amounts that are no quantities. O(devices) after a change, else O(use).
+  // A search over the slices as they are now. The catalog is kept until a slice changes, verdicts
+  // as long as the inventory, which must outlive the search. InvalidArgument as long as a slice has
+  // amounts that are no quantities. O(devices) after a change, else O(use).
   absl::StatusOr<std::unique_ptr<DeviceSearch>> NewSearch(const DeviceUse& use);
 
-  // Tells which devices are held. Without strict_upstream the inventory asks before a slice
-  // changes, and remembers what they took; without this function it knows the use of searches only.
-  void set_holders(std::function<absl::StatusOr<DeviceUse>()> holders) {
-    holders_ = std::move(holders);
-  }
-
  private:
+  struct Publication {
+    SliceId id;           // invalid: it could not be published
+    absl::Status status;  // why
+  };
   // Views that follow from the slices alone.
   struct Views {
     std::vector<std::shared_ptr<const proto::kube::ResourceSlice>> slices;
     std::shared_ptr<DeviceCatalog> catalog;
     std::shared_ptr<NodePools> pools;
-    std::shared_ptr<SelectorVerdicts> verdicts;
   };
+  // Its place in slices_, whose size it is without one.
+  size_t Find(absl::string_view name) const;
+  void Publish(const proto::kube::ResourceSlice& slice, Publication* publication);
   absl::StatusOr<std::shared_ptr<const Views>> CurrentViews();
   void BeforeChange();
 
   AllocatorOptions options_;
-  SelectorVerdictsMaker make_verdicts_;
+  ClusterState& cluster_;
+  std::shared_ptr<SelectorVerdicts> verdicts_;
   std::vector<proto::kube::DeviceTaintRule> rules_;
   std::vector<std::shared_ptr<const proto::kube::DeviceClass>> classes_;
   std::vector<std::shared_ptr<const proto::kube::ResourceSlice>> slices_;
-  std::shared_ptr<const Views> views_;  // null after a change; searches keep theirs
-  // Without strict_upstream.
-  std::function<absl::StatusOr<DeviceUse>()> holders_;
-  CounterLedger ledger_;
-  std::vector<CounterDrift> drift_;  // of views_
+  std::vector<Publication> publications_;  // beside slices_
+  std::shared_ptr<const Views> views_;     // null after a change; searches keep theirs
+  CounterLedger ledger_;                   // without strict_upstream
+  std::vector<CounterDrift> drift_;        // of views_
 };
 
 }  // namespace drasim

@@ -173,7 +173,7 @@ ClaimStatus StructuredResources::PreFilter(std::shared_ptr<const kube::Pod> pod,
     if (!IsAllocatedClaim(*cycle->claims[i].claim)) searches = true;
   }
   if (!searches) return {};
-  const absl::StatusOr<DeviceUse> use = cache_->allocated().Use(*in_flight_);
+  const absl::StatusOr<DeviceUse> use = cache_->allocated().Use();
   if (!use.ok()) return Error(std::string(use.status().message()));
   absl::StatusOr<std::unique_ptr<DeviceSearch>> search = make_search_(*use);
   if (!search.ok()) return Error(std::string(search.status().message()));

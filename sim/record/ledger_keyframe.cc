@@ -265,6 +265,7 @@ absl::Status LoadCluster(const proto::LedgerLive& p, const std::vector<LivePlace
   out.U64(1);
   out.U64(1);
   for (const uint32_t resident : p.resident()) out.U64(resident);
+  out.Bool(false);  // no record is about the devices of claims
   StateReader in(out.bytes());
   return cluster->Load(in);
 }

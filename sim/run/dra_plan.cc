@@ -223,7 +223,7 @@ std::vector<PodClaim> DraPlan::ClaimsOf(const PodShape& shape) {
   return claims;
 }
 
-absl::Status DraPlan::MakePlane(const ClusterState* cluster,
+absl::Status DraPlan::MakePlane(ClusterState* cluster,
                                 const std::vector<std::pair<std::string, int64_t>>& mix,
                                 uint64_t seed) {
   ControlPlaneOptions options = spec_->plane;
@@ -266,8 +266,7 @@ absl::Status DraPlan::MakeClassicPlane(const ClusterState* cluster,
   return CreateTemplates();
 }
 
-absl::Status DraPlan::MakeStructuredPlane(const ClusterState* cluster,
-                                          ControlPlaneOptions options) {
+absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster, ControlPlaneOptions options) {
   if (has_gangs_) {
     return KeyError("workload",
                     "found a gang of pods, expected single pods with front_end.kind: "

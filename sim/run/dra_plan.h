@@ -49,7 +49,7 @@ class DraPlan {
 
   // Makes the drivers and the control plane. `cluster` has all its nodes and must outlive the plan.
   // `mix`: shares of MIG profiles, for weighted placements. `seed`: for API latencies.
-  absl::Status MakePlane(const ClusterState* cluster,
+  absl::Status MakePlane(ClusterState* cluster,
                          const std::vector<std::pair<std::string, int64_t>>& mix, uint64_t seed);
   ControlPlane* plane() const { return plane_.get(); }
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -66,7 +66,7 @@ class DraPlan {
   absl::Status MakeClassicPlane(const ClusterState* cluster,
                                 const std::vector<std::pair<std::string, int64_t>>& mix,
                                 const ControlPlaneOptions& options);
-  absl::Status MakeStructuredPlane(const ClusterState* cluster, ControlPlaneOptions options);
+  absl::Status MakeStructuredPlane(ClusterState* cluster, ControlPlaneOptions options);
   // Reads front_end.dra.objects or front_end.structured.slices, and adds the workload's objects.
   absl::Status ReadObjects();
   absl::Status CreateClasses();

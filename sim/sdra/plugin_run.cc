@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "model/kube/spec_of_node.h"
 #include "model/status_macros.h"
 #include "model/time.h"
 #include "policies/dra/binding_conditions.h"
@@ -88,39 +89,44 @@ absl::StatusOr<std::unique_ptr<PluginRun>> PluginRun::Make(
   if (!given.args().binding_timeout().empty()) {
     ASSIGN_OR_RETURN(options.binding_timeout_ns, SdraDurationNs(given.args().binding_timeout()));
   }
-  return std::unique_ptr<PluginRun>(
-      new PluginRun(given, allocator, make_verdicts, options, taint_rules));
+  std::unique_ptr<PluginRun> run(new PluginRun(given, allocator, make_verdicts, options));
+  RETURN_IF_ERROR(run->AddObjects(taint_rules));
+  return run;
 }
 
 PluginRun::PluginRun(const kube::SdraCase& given, const AllocatorOptions& allocator,
-                     const SelectorVerdictsMaker& make_verdicts, const StructuredOptions& options,
-                     bool taint_rules)
+                     const SelectorVerdictsMaker& make_verdicts, const StructuredOptions& options)
     : given_(given),
-      inventory_(allocator, make_verdicts),
+      inventory_(allocator, make_verdicts, &cluster_),
       plugin_(
           &store_, &classes_, &in_flight_,
           [this](const DeviceUse& use) { return inventory_.NewSearch(use); }, options),
       writes_(&store_, &in_flight_, options),
-      now_ns_(KubeTimeNs(kStart)) {
-  inventory_.set_holders([this] { return store_.allocated().Use(in_flight_); });
-  for (const kube::Node& node : given.nodes()) nodes_.push_back(&node);
+      now_ns_(KubeTimeNs(kStart)) {}
+
+absl::Status PluginRun::AddObjects(bool taint_rules) {
+  for (const kube::Node& node : given_.nodes()) {
+    nodes_.push_back(&node);
+    RETURN_IF_ERROR(cluster_.AddNode(SpecOfNode(node)).status());
+  }
   // The informer delivers the classes in the order of their names, which counts.
   std::map<std::string, const kube::DeviceClass*> by_name;
-  for (const kube::DeviceClass& each : given.classes()) by_name[each.metadata().name()] = &each;
+  for (const kube::DeviceClass& each : given_.classes()) by_name[each.metadata().name()] = &each;
   for (const auto& [name, each] : by_name) {
     classes_.Add(*each);
     store_.AddClass(*each);
     inventory_.AddClass(*each);
   }
   if (taint_rules) {
-    for (const kube::DeviceTaintRule& rule : given.taint_rules()) inventory_.AddRule(rule);
+    for (const kube::DeviceTaintRule& rule : given_.taint_rules()) inventory_.AddRule(rule);
   }
-  for (const kube::ResourceSlice& slice : given.slices()) inventory_.Put(slice);
-  for (kube::ResourceClaimV1 claim : given.claims()) {
+  for (const kube::ResourceSlice& slice : given_.slices()) inventory_.Put(slice);
+  for (kube::ResourceClaimV1 claim : given_.claims()) {
     SetAllocationTime(&claim);
     store_.AddClaim(std::move(claim));
   }
-  for (const kube::Pod& pod : given.pods()) store_.AddPod(pod);
+  for (const kube::Pod& pod : given_.pods()) store_.AddPod(pod);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<kube::SdraStepAnswer>> PluginRun::Run() {
@@ -138,6 +144,7 @@ absl::StatusOr<std::vector<kube::SdraStepAnswer>> PluginRun::Run() {
     AnswerClaims(before, &answer);
     answers.push_back(std::move(answer));
   }
+  RETURN_IF_ERROR(cluster_.CheckInvariants());
   return answers;
 }
 
@@ -172,6 +179,8 @@ absl::Status PluginRun::Step(const kube::SdraStep& step, Answer* answer) {
                                   return node->metadata().name() == step.remove_node();
                                 }),
                  nodes_.end());
+    const NodeId node = cluster_.FindNode(step.remove_node());
+    if (node.valid()) cluster_.SetAvailable(node, false);
     return absl::OkStatus();
   }
   return ChangeSlices(step, answer);

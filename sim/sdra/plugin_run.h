@@ -16,7 +16,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "model/cluster_state.h"
+#include "model/gpu_model_table.h"
 #include "model/proto/sdra_case.pb.h"
+#include "model/shape_table.h"
 #include "policies/dra/extended_resources.h"
 #include "policies/dra/in_flight_claims.h"
 #include "policies/dra/slice_inventory.h"
@@ -30,13 +33,13 @@ namespace drasim {
 class PluginRun {
  public:
   // InvalidArgument for a case that no scheduler can be made for: an unknown gate, a duration that
-  // is none. `given` must outlive the run.
+  // is none, two nodes of one name. `given` must outlive the run.
   static absl::StatusOr<std::unique_ptr<PluginRun>> Make(const proto::kube::SdraCase& given,
                                                          const SelectorVerdictsMaker& make_verdicts,
                                                          const AllocatorOptions& upstream);
 
   // All steps, in order. Called once. InvalidArgument for a step without a verb, or with the name
-  // of a pod that the case lacks.
+  // of a pod that the case lacks; Internal when the inventory of devices contradicts itself.
   absl::StatusOr<std::vector<proto::kube::SdraStepAnswer>> Run();
 
  private:
@@ -47,8 +50,8 @@ class PluginRun {
   };
 
   PluginRun(const proto::kube::SdraCase& given, const AllocatorOptions& allocator,
-            const SelectorVerdictsMaker& make_verdicts, const StructuredOptions& options,
-            bool taint_rules);
+            const SelectorVerdictsMaker& make_verdicts, const StructuredOptions& options);
+  absl::Status AddObjects(bool taint_rules);
   absl::Status Step(const proto::kube::SdraStep& step, Answer* answer);
   absl::Status ScheduleStep(const proto::kube::SdraStep& step, Answer* answer);
   absl::Status ChangeSlices(const proto::kube::SdraStep& step, Answer* answer);
@@ -70,9 +73,12 @@ class PluginRun {
 
   const proto::kube::SdraCase& given_;
   std::vector<const proto::kube::Node*> nodes_;
-  PluginStore store_;
+  GpuModelTable models_;
+  ShapeTable shapes_{&models_};
+  ClusterState cluster_{&models_, &shapes_};
+  PluginStore store_{&cluster_};
   ResourceClasses classes_;
-  InFlightClaims in_flight_;
+  InFlightClaims in_flight_{&cluster_};
   SliceInventory inventory_;
   StructuredResources plugin_;
   StructuredWrites writes_;

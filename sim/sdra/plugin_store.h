@@ -14,6 +14,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "model/cluster_state.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/dra/allocated_devices.h"
@@ -26,6 +27,9 @@ using ClaimTable = std::map<std::string, ClaimRef, std::less<>>;
 
 class PluginStore : public ClaimCache {
  public:
+  // The cluster, whose inventory the claims' devices are held in, must outlive it.
+  explicit PluginStore(ClusterState* cluster) : allocated_(cluster) {}
+
   // --- As the caches know it ---
   ClaimRef FindClaim(absl::string_view ns, absl::string_view name) const override;
   // In the order of their keys.

@@ -868,6 +868,7 @@ std::string Checkpoint(DeviceSet devices, const DeviceGrants& grants) {
   }
   // Version, versions handed out; pods of the node.
   for (const uint64_t word : Words{4, 4, 0}) out.U64(word);
+  out.Bool(false);  // no claims
   return out.Release();
 }
 

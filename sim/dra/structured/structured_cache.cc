@@ -80,8 +80,9 @@ void StructuredCache::OnClass(const DeviceClassObject& device_class, bool delete
 }
 
 void StructuredCache::Clear() {
+  for (const auto& [key, entry] : claims_) allocated_.OnClaim(entry.claim.get(), nullptr);
   claims_.clear();
-  allocated_ = AllocatedDevices();
+  allocated_ = AllocatedDevices(cluster_);
   classes_.clear();
 }
 

@@ -9,6 +9,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
+#include "model/cluster_state.h"
 #include "model/kube/objects.h"
 #include "model/proto/resource.pb.h"
 #include "policies/dra/allocated_devices.h"
@@ -18,6 +19,9 @@ namespace drasim {
 
 class StructuredCache : public ClaimCache {
  public:
+  // The cluster, whose inventory has the claims' devices, must outlive it.
+  explicit StructuredCache(ClusterState* cluster) : cluster_(cluster), allocated_(cluster) {}
+
   // --- ClaimCache ---
   ClaimRef FindClaim(absl::string_view ns, absl::string_view name) const override;
   // In the order of "namespace/name".
@@ -42,6 +46,7 @@ class StructuredCache : public ClaimCache {
   void Put(const std::string& key, Entry entry);
 
   std::map<std::string, Entry, std::less<>> claims_;  // by "namespace/name"
+  ClusterState* cluster_;
   AllocatedDevices allocated_;
   std::map<std::string, SharedMessage<proto::kube::DeviceClass>, std::less<>> classes_;
 };

@@ -137,10 +137,12 @@ class StructuredRules::NotedSearch : public DeviceSearch {
   SearchOutcome* outcome_;
 };
 
-StructuredRules::StructuredRules(const StructuredRulesOptions& options, const ClusterState* cluster)
+StructuredRules::StructuredRules(const StructuredRulesOptions& options, ClusterState* cluster)
     : options_(options),
       cluster_(cluster),
-      inventory_(options.allocator, MakeCelVerdicts),
+      cache_(cluster),
+      in_flight_(cluster),
+      inventory_(options.allocator, MakeCelVerdicts, cluster),
       plugin_(
           &cache_, &classes_, &in_flight_,
           [this](const DeviceUse& use) -> absl::StatusOr<std::unique_ptr<DeviceSearch>> {
@@ -150,7 +152,6 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, const Cl
           },
           options.plugin),
       writes_(&cache_, &in_flight_, options.plugin) {
-  inventory_.set_holders([this] { return cache_.allocated().Use(in_flight_); });
   for (const kube::DeviceTaintRule& rule : options.taint_rules) inventory_.AddRule(rule);
   for (size_t n = 0; n < cluster->node_count(); ++n) {
     nodes_.push_back(NodeToV1(cluster->node_spec(NodeId(n))));
@@ -249,7 +250,7 @@ void StructuredRules::OnWatch(const WatchEvent& event) {
 // Devices in flight are forgotten, so that a cycle of an earlier life must not write.
 void StructuredRules::OnRestart() {
   ++life_;
-  in_flight_ = InFlightClaims();
+  in_flight_.Clear();
   cache_.Clear();
   Fill();
 }

@@ -43,8 +43,8 @@ DraBehaviour StructuredBehaviour();
 
 class StructuredRules : public DraRules {
  public:
-  // The cluster has all its nodes, and outlives the rules.
-  StructuredRules(const StructuredRulesOptions& options, const ClusterState* cluster);
+  // The cluster has all its nodes, and outlives the rules, which keep its inventory.
+  StructuredRules(const StructuredRulesOptions& options, ClusterState* cluster);
   ~StructuredRules() override;
 
   void Start(ApiClient* client) override;

@@ -1,9 +1,11 @@
 #include "policies/dra/allocated_devices.h"
 
+#include <set>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "policies/dra/in_flight_claims.h"
 #include "tests/policies/dra/dra_rig.h"
 
 namespace drasim {
@@ -19,71 +21,99 @@ std::string PlainResult(const std::string& device) {
   return absl::StrCat("results { driver: \"d\" pool: \"p\" device: \"", device, "\" }");
 }
 
-// "x y | s shared | s.memory=2Gi"
-std::string UseText(const AllocatedDevices& devices, const InFlightClaims& in_flight = {}) {
-  const absl::StatusOr<DeviceUse> use = devices.Use(in_flight);
-  if (!use.ok()) return std::string(use.status().message());
-  std::string text;
-  for (const DeviceId& id : use->dedicated) absl::StrAppend(&text, id.device, " ");
-  text += "|";
-  for (const DeviceId& id : use->shared) absl::StrAppend(&text, " ", id.device);
-  for (const auto& [id, amounts] : use->consumed) {
-    for (const auto& [name, amount] : amounts) {
-      absl::StrAppend(&text, " ", id.device, ".", name, "=", amount.ToString());
+class AllocatedDevicesTest : public testing::Test {
+ protected:
+  // "x y | s shared | s.memory=2Gi"
+  std::string UseText() const {
+    const absl::StatusOr<DeviceUse> use = devices_.Use();
+    if (!use.ok()) return std::string(use.status().message());
+    std::string text;
+    for (const DeviceId& id : std::set<DeviceId>(use->dedicated.begin(), use->dedicated.end())) {
+      absl::StrAppend(&text, id.device, " ");
     }
+    text += "|";
+    for (const DeviceId& id : use->shared) absl::StrAppend(&text, " ", id.device);
+    for (const auto& [id, amounts] : use->consumed) {
+      for (const auto& [name, amount] : amounts) {
+        absl::StrAppend(&text, " ", id.device, ".", name, "=", amount.ToString());
+      }
+    }
+    return text;
   }
-  return text;
-}
 
-TEST(AllocatedDevicesTest, FollowAllocations) {
-  AllocatedDevices devices;
+  dra_rig::TestCache cache_;  // has the inventory
+  ClusterState& cluster_ = cache_.cluster();
+  AllocatedDevices devices_{&cluster_};
+};
+
+TEST_F(AllocatedDevicesTest, FollowAllocations) {
   const ClaimRef free = ClaimOf("c");
   const ClaimRef held = Holding("c", PlainResult("x") + PlainResult("y"));
-  devices.OnClaim(nullptr, free.get());
-  EXPECT_EQ(UseText(devices), "|");
-  devices.OnClaim(free.get(), held.get());
-  devices.OnClaim(held.get(), held.get());
-  EXPECT_EQ(UseText(devices), "x y |");
-  devices.OnClaim(held.get(), nullptr);
-  EXPECT_EQ(UseText(devices), "|");
+  devices_.OnClaim(nullptr, free.get());
+  EXPECT_EQ(UseText(), "|");
+  devices_.OnClaim(free.get(), held.get());
+  devices_.OnClaim(held.get(), held.get());
+  EXPECT_EQ(UseText(), "x y |");
+  devices_.OnClaim(held.get(), nullptr);
+  EXPECT_EQ(UseText(), "|");
 }
 
-TEST(AllocatedDevicesTest, AdminAccessHoldsNothing) {
-  AllocatedDevices devices;
-  devices.OnClaim(nullptr, Holding("c", "results { device: \"x\" admin_access: true }").get());
-  EXPECT_EQ(UseText(devices), "|");
+TEST_F(AllocatedDevicesTest, AdminAccessHoldsNothing) {
+  devices_.OnClaim(nullptr, Holding("c", "results { device: \"x\" admin_access: true }").get());
+  EXPECT_EQ(UseText(), "|");
 }
 
-TEST(AllocatedDevicesTest, FirstOfTwoHoldersFreesTheDevice) {
-  AllocatedDevices devices;
+TEST_F(AllocatedDevicesTest, FirstOfTwoHoldersFreesTheDevice) {
   const ClaimRef first = Holding("first", PlainResult("x"));
-  devices.OnClaim(nullptr, first.get());
-  devices.OnClaim(nullptr, Holding("second", PlainResult("x")).get());
-  devices.OnClaim(first.get(), ClaimOf("first").get());
-  EXPECT_EQ(UseText(devices), "|");
+  devices_.OnClaim(nullptr, first.get());
+  devices_.OnClaim(nullptr, Holding("second", PlainResult("x")).get());
+  devices_.OnClaim(first.get(), ClaimOf("first").get());
+  EXPECT_EQ(UseText(), "|");
 }
 
-TEST(AllocatedDevicesTest, SharesAndTheirCapacityAreCounted) {
+TEST_F(AllocatedDevicesTest, SharesAndTheirCapacityAreCounted) {
   const std::string share = R"(results { driver: "d" pool: "p" device: "s" share_id: "1"
       consumed_capacity { key: "memory" value: "1Gi" } })";
-  AllocatedDevices devices;
   const ClaimRef first = Holding("first", share);
   const ClaimRef second = Holding("second", share);
-  devices.OnClaim(nullptr, first.get());
-  devices.OnClaim(nullptr, second.get());
-  EXPECT_EQ(UseText(devices), "| s s.memory=2Gi");
-  devices.OnClaim(first.get(), nullptr);
-  EXPECT_EQ(UseText(devices), "| s s.memory=1Gi");
-  devices.OnClaim(second.get(), nullptr);
-  EXPECT_EQ(UseText(devices), "|");
+  devices_.OnClaim(nullptr, first.get());
+  devices_.OnClaim(nullptr, second.get());
+  EXPECT_EQ(UseText(), "| s s.memory=2Gi");
+  devices_.OnClaim(first.get(), nullptr);
+  EXPECT_EQ(UseText(), "| s s.memory=1Gi");
+  devices_.OnClaim(second.get(), nullptr);
+  EXPECT_EQ(UseText(), "|");
 }
 
-TEST(AllocatedDevicesTest, ClaimsInFlightCount) {
-  AllocatedDevices devices;
-  InFlightClaims in_flight;
-  in_flight.Add(Holding("c", PlainResult("x")), "uid-pod", "");
-  EXPECT_EQ(UseText(devices, in_flight), "x |");
-  EXPECT_EQ(UseText(devices), "|");
+TEST_F(AllocatedDevicesTest, ClaimsInFlightCount) {
+  InFlightClaims in_flight(&cluster_);
+  const ClaimRef claim = Holding("c", PlainResult("x"));
+  in_flight.Add(claim, "uid-pod", "");
+  EXPECT_EQ(UseText(), "x |");
+  // Written while it is still in flight: a holding of its own.
+  devices_.OnClaim(nullptr, claim.get());
+  in_flight.Remove("uid-c");
+  EXPECT_EQ(UseText(), "x |");
+  devices_.OnClaim(claim.get(), nullptr);
+  EXPECT_EQ(UseText(), "|");
+  EXPECT_EQ(cluster_.CheckInvariants(), absl::OkStatus());
+}
+
+TEST_F(AllocatedDevicesTest, LastPodOfAGroupEndsTheFlight) {
+  InFlightClaims in_flight(&cluster_);
+  in_flight.Add(Holding("c", PlainResult("x")), "uid-pod-1", "group");
+  in_flight.Join("uid-c", "uid-pod-2");
+  in_flight.Leave("uid-c", "uid-pod-1");
+  EXPECT_EQ(UseText(), "x |");
+  in_flight.Leave("uid-c", "uid-pod-2");
+  EXPECT_EQ(UseText(), "|");
+}
+
+TEST_F(AllocatedDevicesTest, AmountThatIsNoneIsAnError) {
+  devices_.OnClaim(nullptr, Holding("c", R"(results { driver: "d" pool: "p" device: "s"
+      share_id: "1" consumed_capacity { key: "memory" value: "much" } })")
+                                .get());
+  EXPECT_NE(UseText().find("quantity \"much\""), std::string::npos) << UseText();
 }
 
 }  // namespace

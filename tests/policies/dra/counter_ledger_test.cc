@@ -8,6 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "model/cluster_state.h"
+#include "model/gpu_model_table.h"
+#include "model/shape_table.h"
+#include "model/slice_facts.h"
 #include "policies/allocator/cel_verdicts.h"
 #include "policies/dra/slice_inventory.h"
 #include "tests/policies/dra/dra_rig.h"
@@ -40,8 +44,7 @@ const char kLedgerCounters[] =
 
 class LedgerWorld {
  public:
-  explicit LedgerWorld(bool strict) : inventory_(Options(strict), MakeCelVerdicts) {
-    inventory_.set_holders([this] { return use_; });
+  explicit LedgerWorld(bool strict) : inventory_(Options(strict), MakeCelVerdicts, &cluster_) {
     proto::kube::DeviceClass device_class;
     device_class.mutable_metadata()->set_name("class");
     inventory_.AddClass(device_class);
@@ -53,13 +56,19 @@ class LedgerWorld {
     options.strict_upstream = strict;
     return options;
   }
-  void Hold(const std::string& device) { use_.dedicated.push_back({"d", "p", device}); }
-  void ReleaseAll() { use_ = DeviceUse(); }
+  void Hold(const std::string& device) {
+    cluster_.HoldDevices(device, /*pending=*/false, {HoldFacts{"d", "p", device, false, {}}});
+    holders_.push_back(device);
+  }
+  void ReleaseAll() {
+    for (const std::string& claim : holders_) cluster_.ReleaseDevices(claim, /*pending=*/false);
+    holders_.clear();
+  }
   void PutDevices(const std::string& devices) { inventory_.Put(LedgerSlice("devices", devices)); }
   void RemoveDevices() { inventory_.Remove("devices"); }
   // The device that a claim gets, or "".
   std::string Get() {
-    auto search = inventory_.NewSearch(use_);
+    auto search = inventory_.NewSearch(UseOf(cluster_.inventory()));
     EXPECT_TRUE(search.ok()) << search.status();
     const std::vector<ClaimRef> claims = {ClaimOf("c", R"(spec { devices { requests { name: "r"
         exactly { device_class_name: "class" allocation_mode: "ExactCount" count: 1 } } } })")};
@@ -69,7 +78,10 @@ class LedgerWorld {
   }
 
  private:
-  DeviceUse use_;
+  GpuModelTable models_;
+  ShapeTable shapes_{&models_};
+  ClusterState cluster_{&models_, &shapes_};
+  std::vector<std::string> holders_;
   SliceInventory inventory_;
 };
 

@@ -13,8 +13,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "model/cluster_state.h"
+#include "model/gpu_model_table.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
+#include "model/shape_table.h"
 #include "policies/dra/allocated_devices.h"
 #include "policies/dra/claim_port.h"
 #include "policies/dra/device_search.h"
@@ -59,6 +62,8 @@ inline proto::kube::Node NodeOf(const std::string& name) {
 
 class TestCache : public ClaimCache {
  public:
+  // Has the inventory.
+  ClusterState& cluster() { return cluster_; }
   void Add(const ClaimRef& claim) {
     ClaimRef& stored = claims_[claim->metadata().name()];
     allocated_.OnClaim(stored.get(), claim.get());
@@ -82,8 +87,11 @@ class TestCache : public ClaimCache {
   void Assume(const ClaimRef& claim) override { Add(claim); }
 
  private:
+  GpuModelTable models_;
+  ShapeTable shapes_{&models_};
+  ClusterState cluster_{&models_, &shapes_};
   std::map<std::string, ClaimRef> claims_;
-  AllocatedDevices allocated_;
+  AllocatedDevices allocated_{&cluster_};
   std::map<std::string, proto::kube::DeviceClass> classes_;
 };
 

@@ -60,7 +60,7 @@ class StructuredResourcesTest : public testing::Test {
 
   TestCache cache_;
   ResourceClasses classes_;
-  InFlightClaims in_flight_;
+  InFlightClaims in_flight_{&cache_.cluster()};
   std::map<std::string, SearchResult> results_;
   DeviceUse use_;  // that the search was made with
   StructuredCycle cycle_;

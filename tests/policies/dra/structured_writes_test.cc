@@ -54,7 +54,7 @@ class StructuredWritesTest : public testing::Test {
 
   StructuredOptions options_;
   TestCache cache_;
-  InFlightClaims in_flight_;
+  InFlightClaims in_flight_{&cache_.cluster()};
   StructuredCycle cycle_;
   std::vector<ClaimCall> calls_;
 };

@@ -6,7 +6,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/cluster_state.h"
+#include "model/gpu_model_table.h"
 #include "model/kube/name.h"
+#include "model/shape_table.h"
 #include "sim/dra/structured/structured_objects.h"
 
 namespace drasim {
@@ -33,7 +36,10 @@ class StructuredCacheTest : public ::testing::Test {
   }
 
   NamePool names_;
-  StructuredCache cache_;
+  GpuModelTable models_;
+  ShapeTable shapes_{&models_};
+  ClusterState cluster_{&models_, &shapes_};
+  StructuredCache cache_{&cluster_};
 };
 
 TEST_F(StructuredCacheTest, AnOlderVersionDoesNotReplaceAnAssumedOne) {
