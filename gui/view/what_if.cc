@@ -99,13 +99,15 @@ std::vector<ReferenceRow> ReadReference() {
     if (absl::StartsWith(line, "These keys belong to ")) places = PlacesOf(line);
     if (!absl::StartsWith(line, "| ") || absl::StartsWith(line, "| Key |")) continue;
     const std::vector<std::string> cells = CellsOf(line);
-    if (cells.size() != 4 || !HasValue(cells[0])) continue;
-    const ReferenceRow row = {cells[0], Plain(cells[1]), Plain(cells[2]), Plain(cells[3])};
-    rows.push_back(row);
-    for (size_t p = 1; p < places.size(); ++p) {
-      ReferenceRow other = row;
-      other.path = absl::StrCat(places[p], absl::string_view(row.path).substr(places[0].size()));
-      rows.push_back(std::move(other));
+    if (cells.size() != 4) continue;
+    ReferenceRow row = {cells[0], Plain(cells[1]), Plain(cells[2]), Plain(cells[3])};
+    if (places.empty() && HasValue(row.path)) rows.push_back(row);
+    // A shared section has its keys in full for the first place, or without any place.
+    absl::string_view key = cells[0];
+    if (!places.empty() && absl::ConsumePrefix(&key, places[0])) absl::ConsumePrefix(&key, ".");
+    for (const std::string& place : places) {
+      row.path = absl::StrCat(place, ".", key);
+      if (HasValue(row.path)) rows.push_back(row);
     }
   }
   return rows;

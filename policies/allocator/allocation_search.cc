@@ -7,12 +7,12 @@
 #include "absl/numeric/int128.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "policies/allocator/branch_pruner.h"
 #include "policies/allocator/search_pruning.h"
 
 namespace drasim {
 AllocationSearch::AllocationSearch(NodePools* pools, SelectorVerdicts* verdicts,
-                                   const UseIndex* use, ClaimPlan* plan)
+                                   const UseIndex* use, ClaimPlan* plan,
+                                   SearchPrunerMaker make_pruner)
     : pools_(pools),
       catalog_(pools->catalog()),
       options_(pools->options()),
@@ -20,6 +20,7 @@ AllocationSearch::AllocationSearch(NodePools* pools, SelectorVerdicts* verdicts,
       verdicts_(verdicts),
       use_(use),
       plan_(plan),
+      make_pruner_(std::move(make_pruner)),
       listed_(plan->request_count()),
       claims_of_device_(pools->TakeMarks()) {
   for (const PlannedClaim& claim : plan->claims()) {
@@ -57,7 +58,7 @@ AllocationSearch::Outcome AllocationSearch::Run(const NodeView& node) {
     budget_ = unlimited;
     steps_ = 0;
     has_failed_ = false;
-    pruner_ = std::make_unique<BranchPruner>(this);
+    pruner_ = make_pruner_(this);
     if (DependsOnTheWay() || !pruner_->Prepare()) pruner_ = nullptr;
     outcome = Step(Position());
   }

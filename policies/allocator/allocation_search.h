@@ -17,6 +17,7 @@
 #include "policies/allocator/constraint_state.h"
 #include "policies/allocator/node_pools.h"
 #include "policies/allocator/pool_state.h"
+#include "policies/allocator/search_pruner.h"
 #include "policies/allocator/selector_verdicts.h"
 #include "policies/allocator/use_index.h"
 
@@ -38,7 +39,7 @@ class AllocationSearch {
  public:
   // All arguments outlive the search.
   AllocationSearch(NodePools* pools, SelectorVerdicts* verdicts, const UseIndex* use,
-                   ClaimPlan* plan);
+                   ClaimPlan* plan, SearchPrunerMaker make_pruner);
   ~AllocationSearch();
   AllocationSearch(const AllocationSearch&) = delete;
   AllocationSearch& operator=(const AllocationSearch&) = delete;
@@ -59,13 +60,7 @@ class AllocationSearch {
  private:
   friend class BranchPruner;  // reads the state of the search
   using Place = DevicePlace;
-  struct Position {
-    uint32_t claim = 0;
-    uint32_t group = 0;
-    int32_t option = -1;  // of a prioritised group: none chosen yet
-    int64_t number = 0;   // devices that the request has
-    Place start;
-  };
+  using Position = SearchPosition;
 
   bool Prepare();
   // Whether the bugs of an older release let the answer depend on what was tried before.
@@ -115,7 +110,8 @@ class AllocationSearch {
   ClaimPlan* plan_;
 
   const NodeView* node_ = nullptr;
-  std::unique_ptr<BranchPruner> pruner_;  // null: the search is exhaustive
+  SearchPrunerMaker make_pruner_;
+  std::unique_ptr<SearchPruner> pruner_;  // null: the search is exhaustive
   bool has_failed_ = false;               // a device was tried in vain, with pruning
   int64_t budget_ = 0;                    // of steps
   bool has_leftovers_ = false;

@@ -17,47 +17,31 @@
 #include "policies/allocator/allocation_search.h"
 #include "policies/allocator/match_index.h"
 #include "policies/allocator/node_pools.h"
+#include "policies/allocator/search_pruner.h"
 #include "policies/allocator/search_pruning.h"
 
 namespace drasim {
 
-class BranchPruner {
+class BranchPruner : public SearchPruner {
  public:
-  using Position = AllocationSearch::Position;
+  using Position = SearchPosition;
 
   // The search outlives it.
   explicit BranchPruner(AllocationSearch* search) : search_(*search) {}
 
-  // Looks at the devices of the node. False: nothing can be pruned.
-  bool Prepare();
-
-  // Whether no device in reach of the request is an error to look at.
-  bool IsSafe(uint32_t claim, uint32_t request) const;
-  // The same for all requests from this position on.
-  bool IsSafeFrom(const Position& at) const;
-
-  // Whether the branch at this position has neither a solution nor an error. `jointly`: also looks
-  // at all requests together, which costs more.
-  bool CannotComplete(const Position& at, bool jointly);
-  // The candidates that have the value, if there is but one, that constraints ask for by now.
-  const std::vector<DevicePlace>& CandidatesNow(uint32_t claim, uint32_t request) const;
-  // False if no solution begins a matchAttribute constraint of the claim with this device.
-  bool MayMatch(uint32_t claim, uint32_t request, uint32_t device);
-  // Whether `wanted` of these candidates, from `next` on, are not in use.
+  bool Prepare() override;
+  bool IsSafe(uint32_t claim, uint32_t request) const override;
+  bool IsSafeFrom(const Position& at) const override;
+  bool CannotComplete(const Position& at, bool jointly) override;
+  const std::vector<DevicePlace>& CandidatesNow(uint32_t claim, uint32_t request) const override;
+  bool MayMatch(uint32_t claim, uint32_t request, uint32_t device) override;
   bool HasFree(uint32_t claim, uint32_t request, const std::vector<DevicePlace>& candidates,
-               size_t next, int64_t wanted) const;
-
-  // Whether each set of devices of a request need be tried in one order only.
-  bool order_is_free() const { return order_is_free_; }
-
-  // Devices of one class can be exchanged in any solution: when one of them has led to none, the
-  // others need not be tried in its place. The class includes what has been taken of it.
-  TriedClasses::Key ClassOf(const DevicePlace& place);
-
-  // What the rest of the search depends on at the begin of a group, but for exchangeable devices.
-  std::string StateAt(const Position& at);
-  bool HasFailed(const std::string& state) const { return failed_.contains(state); }
-  void SetFailed(std::string state);
+               size_t next, int64_t wanted) const override;
+  bool order_is_free() const override { return order_is_free_; }
+  TriedClasses::Key ClassOf(const DevicePlace& place) override;
+  std::string StateAt(const Position& at) override;
+  bool HasFailed(const std::string& state) const override { return failed_.contains(state); }
+  void SetFailed(std::string state) override;
 
  private:
   struct Reach {

@@ -11,6 +11,7 @@
 #include "model/status_macros.h"
 #include "policies/allocator/allocation_results.h"
 #include "policies/allocator/allocation_search.h"
+#include "policies/allocator/branch_pruner.h"
 #include "policies/allocator/claim_plan.h"
 #include "policies/allocator/node_states.h"
 #include "policies/allocator/shared_answers.h"
@@ -121,8 +122,9 @@ class AllocatorState {
 
   AllocationAnswer Search(const NodeView& view) {
     if (search_ == nullptr) {
-      search_ = std::make_unique<AllocationSearch>(&pools_, verdicts_.get(), &held_->index(),
-                                                   plan_.get());
+      search_ = std::make_unique<AllocationSearch>(
+          &pools_, verdicts_.get(), &held_->index(), plan_.get(),
+          [](AllocationSearch* search) { return std::make_unique<BranchPruner>(search); });
     }
     AllocationAnswer answer;
     const AllocationSearch::Outcome outcome = search_->Run(view);

@@ -9,8 +9,8 @@ _CELL = ("entry", "queue", "policy", "seed")
 _TEXTS = frozenset(
     "suite entry queue policy tier primary better margin random inputs reason fingerprint".split()
 )
-# Counts by plugin: "PLUGIN=COUNT ...". Tables of earlier versions lack them.
-_CALLS = frozenset(("filter_calls", "score_calls"))
+# Counts by plugin, "PLUGIN=COUNT ...", and digests of cases. Tables of earlier versions lack them.
+_CALLS = frozenset(("filter_calls", "score_calls", "answers"))
 _COSTS = ("cpu_seconds", "peak_rss_kib", "instructions")
 _HEX = frozenset("0123456789abcdef")
 

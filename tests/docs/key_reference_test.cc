@@ -111,6 +111,7 @@ constexpr const char* kScenarios[] = {
     "mode: replay\nscheduler: {queue: loss}\n",
     "scheduler: {policy: kube-scheduler}\n",
     "mode: replay\nfront_end: {kind: dra-classic, dra: {drivers: [{kind: nvidia}]}}\n",
+    "mode: replay\nfront_end: {kind: dra-structured, structured: {slices: [s.yaml]}}\n",
 };
 
 // The other way round, a default that begins with a literal is one that a resolved scenario shows.
