@@ -181,7 +181,29 @@ bool AllocationSearch::PreparePruning() {
       }
     }
   }
+  for (uint32_t claim = 0; claim < plan_->claims().size(); ++claim) IndexMatches(claim);
   return true;
+}
+
+void AllocationSearch::IndexMatches(uint32_t claim) {
+  const PlannedClaim& planned = plan_->claims()[claim];
+  std::vector<std::unique_ptr<MatchIndex>> matches(planned.constraints.size());
+  for (size_t i = 0; i < matches.size(); ++i) {
+    const ConstraintPlan& constraint = planned.constraints[i];
+    if (constraint.distinct) continue;
+    matches[i] = std::make_unique<MatchIndex>();
+    for (const RequestGroup& group : planned.groups) {
+      for (const uint32_t option : group.options) {
+        if (!constraint.applies[option]) continue;
+        for (const DevicePlace& place : pruning_->candidates(option)) {
+          const bool shared = catalog_.devices()[place.device].multiple;
+          matches[i]->Add(option, place, shared, *ValueFor(claim, i, option, place.device));
+        }
+      }
+    }
+    matches[i]->Finish(planned, constraint, *plan_);
+  }
+  pruning_->AddClaim(std::move(matches));
 }
 
 // Devices with equal texts can be exchanged in any solution.
@@ -346,9 +368,34 @@ bool AllocationSearch::MayComplete(uint32_t claim, uint32_t group) const {
   return true;
 }
 
+const std::vector<DevicePlace>& AllocationSearch::CandidatesNow(uint32_t claim,
+                                                                uint32_t request) const {
+  const std::vector<DevicePlace>* fewest = &pruning_->candidates(request);
+  const PlannedClaim& planned = plan_->claims()[claim];
+  for (size_t i = 0; i < planned.constraints.size(); ++i) {
+    if (!planned.constraints[i].applies[request]) continue;
+    const DeviceValue* element = constraints_[claim][i].FixedElement();
+    if (element == nullptr) continue;
+    const std::vector<DevicePlace>& having = pruning_->match(claim, i)->Having(request, *element);
+    if (having.size() < fewest->size()) fewest = &having;
+  }
+  return *fewest;
+}
+
+bool AllocationSearch::MayMatch(uint32_t claim, uint32_t request, uint32_t device) {
+  const PlannedClaim& planned = plan_->claims()[claim];
+  for (size_t i = 0; i < planned.constraints.size(); ++i) {
+    const MatchIndex* match = pruning_->match(claim, i);
+    if (match == nullptr || !planned.constraints[i].applies[request]) continue;
+    if (constraints_[claim][i].size() > 0) continue;
+    if (!match->MayBegin(*ValueFor(claim, i, request, device))) return false;
+  }
+  return true;
+}
+
 AllocationSearch::Outcome AllocationSearch::TakePruned(const Position& at, uint32_t request) {
   const RequestPlan& plan = plan_->request(request);
-  const std::vector<DevicePlace>& candidates = pruning_->candidates(request);
+  const std::vector<DevicePlace>& candidates = CandidatesNow(at.claim, request);
   size_t next = static_cast<size_t>(
       std::lower_bound(candidates.begin(), candidates.end(), at.start) - candidates.begin());
   const auto in_use = [&](size_t i) { return IsInUse(at.claim, plan, candidates[i].device); };
@@ -357,7 +404,9 @@ AllocationSearch::Outcome AllocationSearch::TakePruned(const Position& at, uint3
   const int64_t wanted = plan.count - at.number;
   // Where each set of devices is tried once, devices that are passed over do not come back.
   const bool sorted = SearchIsSorted(options_);
-  if (free < wanted || CountersAllow(at, request, next) < wanted) return Outcome::kNone;
+  if (free < wanted || CountersAllow(at, request, candidates, next) < wanted) {
+    return Outcome::kNone;
+  }
   TriedClasses tried;
   for (; next < candidates.size() && (!sorted || free >= wanted); ++next) {
     const DevicePlace& place = candidates[next];
@@ -366,8 +415,8 @@ AllocationSearch::Outcome AllocationSearch::TakePruned(const Position& at, uint3
     const uint64_t others = claims_of_device_[place.device];
     const bool is_shared = shares_.contains(place.device);
     const uint32_t device_class = pruning_->class_of(place.device);
-    if (!is_shared && tried.Contains(device_class, others)) continue;
-    if (!is_shared) tried.Add(device_class, others);
+    if (!is_shared && !tried.Add(device_class, others)) continue;
+    if (!MayMatch(at.claim, request, place.device)) continue;
     if (!HasRoom(request, place.device)) continue;
     const Outcome taken = Take(at.claim, request, place, /*must=*/false);
     if (taken == Outcome::kNone) continue;
@@ -380,9 +429,9 @@ AllocationSearch::Outcome AllocationSearch::TakePruned(const Position& at, uint3
   return Outcome::kNone;
 }
 
-int64_t AllocationSearch::CountersAllow(const Position& at, uint32_t request, size_t next) {
+int64_t AllocationSearch::CountersAllow(const Position& at, uint32_t request,
+                                        const std::vector<DevicePlace>& candidates, size_t next) {
   const RequestPlan& plan = plan_->request(request);
-  const std::vector<DevicePlace>& candidates = pruning_->candidates(request);
   CounterBound bound;
   for (size_t i = next; i < candidates.size(); ++i) {
     const uint32_t device = candidates[i].device;
@@ -427,9 +476,10 @@ bool AllocationSearch::Charges(const RequestPlan& request, uint32_t device) cons
   const CatalogDevice& row = catalog_.devices()[device];
   if (!catalog_.kinds()[row.kind].consumes_counters) return false;
   if (request.admin && !options_.strict_upstream) return false;
-  // The first share pays for all.
-  const bool share = row.multiple && options_.features.consumable_capacity;
-  return !share || !(use_->IsShared(device) || shares_.contains(device));
+  if (!row.multiple || !options_.features.consumable_capacity) return true;
+  // The first share pays for all; one with admin access may not have paid.
+  const auto shares = shares_.find(device);
+  return !use_->IsShared(device) && (shares == shares_.end() || shares->second.paid == 0);
 }
 
 AllocationSearch::Outcome AllocationSearch::Take(uint32_t claim, uint32_t request, Place place,
@@ -460,6 +510,7 @@ AllocationSearch::Outcome AllocationSearch::Take(uint32_t claim, uint32_t reques
     shares.amounts.resize(demand.nanos.size());
     for (size_t i = 0; i < demand.nanos.size(); ++i) shares.amounts[i] += demand.nanos[i];
     ++shares.count;
+    shares.paid += charge ? 1 : 0;
   } else {
     claims_of_device_[device] |= uint64_t{1} << claim;
   }
@@ -477,6 +528,7 @@ void AllocationSearch::Undo() {
     const DeviceKind& kind = catalog_.kinds()[catalog_.devices()[last.device].kind];
     const CapacityDemand& demand = plan_->DemandOf(last.request, kind.capacities);
     for (size_t i = 0; i < demand.nanos.size(); ++i) shares.amounts[i] -= demand.nanos[i];
+    shares.paid -= last.charged ? 1 : 0;
     if (--shares.count == 0) shares_.erase(last.device);
   } else {
     claims_of_device_[last.device] &= ~(uint64_t{1} << last.claim);

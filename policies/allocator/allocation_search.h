@@ -66,6 +66,7 @@ class AllocationSearch {
   // an error is within its reach.
   bool PreparePruning();
   bool ListCandidates(uint32_t request);
+  void IndexMatches(uint32_t claim);
   std::string ClassOf(const DevicePlace& place);
   bool PrepareAll(uint32_t request);
   Outcome Step(const Position& at);
@@ -77,7 +78,12 @@ class AllocationSearch {
   bool MayComplete(uint32_t claim, uint32_t group) const;
   // No more devices than this of the candidates from `next` on can be taken together, as far as
   // counters go.
-  int64_t CountersAllow(const Position& at, uint32_t request, size_t next);
+  int64_t CountersAllow(const Position& at, uint32_t request,
+                        const std::vector<DevicePlace>& candidates, size_t next);
+  // The candidates that no matchAttribute excludes, as far as its value is fixed.
+  const std::vector<DevicePlace>& CandidatesNow(uint32_t claim, uint32_t request) const;
+  // Whether enough devices have the values with which this one would begin.
+  bool MayMatch(uint32_t claim, uint32_t request, uint32_t device);
   // Whether taking the device is charged to counters.
   bool Charges(const RequestPlan& request, uint32_t device) const;
   Outcome NextDevice(const Position& at, Place start);
@@ -119,6 +125,7 @@ class AllocationSearch {
   // Shares taken in this attempt, by device.
   struct Shares {
     int64_t count = 0;
+    int64_t paid = 0;  // of them, those that were charged to counters
     std::vector<ExactAmount> amounts;
   };
   absl::flat_hash_map<uint32_t, Shares> shares_;

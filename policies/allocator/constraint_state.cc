@@ -74,6 +74,14 @@ bool ConstraintState::Add(const ConstraintValue& value) {
   return true;
 }
 
+const DeviceValue* ConstraintState::FixedElement() const {
+  if (distinct_ || values_.empty() || values_[0]->form != ConstraintValue::Form::kKnown) {
+    return nullptr;
+  }
+  const std::vector<DeviceValue>& elements = lists_ ? common_.back() : values_[0]->elements;
+  return elements.size() == 1 ? &elements[0] : nullptr;
+}
+
 void ConstraintState::Remove() {
   values_.pop_back();
   if (!common_.empty()) common_.pop_back();

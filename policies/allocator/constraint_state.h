@@ -41,6 +41,8 @@ class ConstraintState {
   void Remove();
 
   size_t size() const { return values_.size(); }
+  // The element that every further device of a match must have; null while none or several may do.
+  const DeviceValue* FixedElement() const;
 
  private:
   bool Accepts(const ConstraintValue& value) const;

@@ -4,11 +4,6 @@
 
 namespace drasim {
 
-bool TriedClasses::Contains(uint32_t device_class, uint64_t claims) const {
-  return std::find(tried_.begin(), tried_.end(), std::make_pair(device_class, claims)) !=
-         tried_.end();
-}
-
 void CounterBound::Add(const PoolView& pool, const PoolState* state, uint32_t device) {
   if (state == nullptr || pool.uses.at(device).empty()) {
     ++uncharged_;

@@ -8,11 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "policies/allocator/match_index.h"
 #include "policies/allocator/node_pools.h"
 #include "policies/allocator/pool_state.h"
 
@@ -30,6 +33,14 @@ class SearchPruning {
     candidates_[request] = std::move(candidates);
   }
 
+  // By constraint of a claim; null for those of distinctAttribute.
+  const MatchIndex* match(uint32_t claim, size_t constraint) const {
+    return matches_[claim][constraint].get();
+  }
+  void AddClaim(std::vector<std::unique_ptr<MatchIndex>> matches) {
+    matches_.push_back(std::move(matches));
+  }
+
   // Devices of one class can be exchanged in any solution: when one of them has led to none, the
   // others need not be tried in its place.
   bool has_class(uint32_t device) const { return classes_.contains(device); }
@@ -41,7 +52,8 @@ class SearchPruning {
   }
 
  private:
-  std::vector<std::vector<DevicePlace>> candidates_;  // by request plan
+  std::vector<std::vector<DevicePlace>> candidates_;               // by request plan
+  std::vector<std::vector<std::unique_ptr<MatchIndex>>> matches_;  // by claim and constraint
   absl::flat_hash_map<uint32_t, uint32_t> classes_;
   absl::flat_hash_map<std::string, uint32_t> class_ids_;
 };
@@ -49,11 +61,13 @@ class SearchPruning {
 // Classes of devices that were tried at one point of the search, with the claims that hold them.
 class TriedClasses {
  public:
-  bool Contains(uint32_t device_class, uint64_t claims) const;
-  void Add(uint32_t device_class, uint64_t claims) { tried_.emplace_back(device_class, claims); }
+  // False if the class was there already.
+  bool Add(uint32_t device_class, uint64_t claims) {
+    return tried_.emplace(device_class, claims).second;
+  }
 
  private:
-  std::vector<std::pair<uint32_t, uint64_t>> tried_;
+  absl::flat_hash_set<std::pair<uint32_t, uint64_t>> tried_;
 };
 
 // The largest number of some devices that their counters can serve together.
