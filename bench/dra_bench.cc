@@ -20,10 +20,10 @@
 #include "model/kube/objects.h"
 #include "model/time.h"
 #include "policies/devices/counting_driver.h"
-#include "sim/dra/api_network.h"
-#include "sim/dra/api_types.h"
-#include "sim/dra/dynamic_resources.h"
-#include "tests/sim/dra/dra_rig.h"
+#include "sim/dra/api/api_network.h"
+#include "sim/dra/api/api_types.h"
+#include "sim/dra/classic/dynamic_resources.h"
+#include "tests/sim/dra/classic/dra_rig.h"
 
 namespace drasim {
 namespace {

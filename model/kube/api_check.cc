@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "model/kube/label_check.h"
 #include "model/text/proto_scalar.h"
@@ -71,7 +72,10 @@ std::string LongText(size_t most) {
   return absl::StrCat("must be no more than ", most, " characters");
 }
 
-std::string GoShown(absl::string_view value) { return absl::StrCat("\"", Shorten(value), "\""); }
+// As Go's %q, which leaves single quotes as they are.
+std::string GoShown(absl::string_view value) {
+  return absl::StrCat("\"", absl::StrReplaceAll(Shorten(value), {{"\\'", "'"}}), "\"");
+}
 
 }  // namespace
 

@@ -1,5 +1,10 @@
-// The objects of classic Dynamic Resource Allocation, as far as any component reads them
-// (resource.k8s.io/v1alpha2, KEP-3063; k8s.io/api v0.29.0 resource/v1alpha2/types.go).
+// The objects of Dynamic Resource Allocation, as far as any component reads them: classic
+// (resource.k8s.io/v1alpha2, KEP-3063; k8s.io/api v0.29.0 resource/v1alpha2/types.go) and
+// structured (resource.k8s.io/v1, KEP-4381).
+//
+// Both have the same ResourceClaim and ResourceClaimTemplate, because the life of a claim is the
+// same: made for a pod, allocated, reserved, prepared, released. Fields of one of the two are
+// marked, and not set in the other; ClaimSpec::devices tells a structured claim.
 //
 // Objects are immutable snapshots behind shared pointers: the server, the caches of its clients and
 // messages under way hold the same one. A change is a copy that replaces it.
@@ -18,8 +23,17 @@
 #include "model/ids.h"
 #include "model/kube/name.h"
 #include "model/kube/node_set.h"
+#include "model/kube/shared_message.h"
 
 namespace drasim {
+
+namespace proto::kube {
+class AllocationResultV1;
+class DeviceClaim;
+class DeviceClass;
+class ResourceClaimStatusV1;
+class ResourceSlice;
+}  // namespace proto::kube
 
 // Identifies one object and is never reused within a run; 0: none.
 using Uid = uint64_t;
@@ -32,6 +46,10 @@ using Ref = std::shared_ptr<const T>;
 
 // The limits of the API (resource/v1alpha2/types.go).
 inline constexpr size_t kMaxReservedFor = 32;
+inline constexpr size_t kMaxReservedForV1 = 256;  // of structured claims
+// The finalizer of structured claims: set before a claim is allocated, taken away when nobody uses
+// it any more.
+inline constexpr char kStructuredClaimFinalizer[] = "resource.kubernetes.io/delete-protection";
 inline constexpr size_t kMaxResourceHandles = 32;
 inline constexpr size_t kMaxHandleBytes = 16 << 10;
 inline constexpr size_t kMaxNodesInContext = 128;  // potentialNodes, unsuitableNodes
@@ -97,6 +115,9 @@ struct Allocation {
   // `data`, decoded: the node and its devices. An invalid node: attached by network.
   NodeId node;
   DeviceGrants grants;
+  // Structured: the chosen devices. `available_on` follows from its node selector, and `handles`
+  // name the drivers of the devices.
+  SharedMessage<proto::kube::AllocationResultV1> result;
   bool operator==(const Allocation&) const = default;
 };
 
@@ -104,20 +125,26 @@ struct ClaimSpec {
   Name class_name;
   ParametersRef parameters;
   AllocationMode mode = AllocationMode::kWaitForFirstConsumer;
+  SharedMessage<proto::kube::DeviceClaim> devices;  // structured: spec.devices
+  // Whether the scheduler allocates it, from ResourceSlices.
+  bool is_structured() const { return static_cast<bool>(devices); }
   bool operator==(const ClaimSpec&) const = default;
 };
 
-struct ClaimStatus {
+struct ResourceClaimStatus {
   Name driver;
   Ref<Allocation> allocation;  // null: not allocated
   absl::InlinedVector<Consumer, 1> reserved_for;
   bool deallocation_requested = false;
-  bool operator==(const ClaimStatus& o) const {
+  // Structured: `devices`, the drivers' words about allocated devices; its other fields are not
+  // set.
+  SharedMessage<proto::kube::ResourceClaimStatusV1> devices;
+  bool operator==(const ResourceClaimStatus& o) const {
     const bool same =
         allocation == o.allocation ||
         (allocation != nullptr && o.allocation != nullptr && *allocation == *o.allocation);
     return same && driver == o.driver && reserved_for == o.reserved_for &&
-           deallocation_requested == o.deallocation_requested;
+           deallocation_requested == o.deallocation_requested && devices == o.devices;
   }
 };
 
@@ -129,7 +156,7 @@ struct ResourceClaim {
   // Anything else in its metadata, so that a label update is a change.
   std::vector<std::pair<std::string, std::string>> labels;
   ClaimSpec spec;
-  ClaimStatus status;
+  ResourceClaimStatus status;
   bool operator==(const ResourceClaim&) const = default;
 };
 
@@ -137,6 +164,20 @@ struct ResourceClaimTemplate {
   ObjectMeta meta;
   ClaimSpec spec;  // of the claims made from it
   bool operator==(const ResourceClaimTemplate&) const = default;
+};
+
+// Structured DRA's class of devices.
+struct DeviceClassObject {
+  ObjectMeta meta;
+  SharedMessage<proto::kube::DeviceClass> object;
+  bool operator==(const DeviceClassObject&) const = default;
+};
+
+// Devices that a driver has published.
+struct ResourceSliceObject {
+  ObjectMeta meta;
+  SharedMessage<proto::kube::ResourceSlice> object;
+  bool operator==(const ResourceSliceObject&) const = default;
 };
 
 struct PodSchedulingContext {
@@ -194,16 +235,19 @@ enum class ObjectKind : uint8_t {
   kResourceClaimTemplate = 3,
   kPodSchedulingContext = 4,
   kParameters = 5,
+  kDeviceClass = 6,
+  kResourceSlice = 7,
   // Events of events.k8s.io: writes of them are calls like others, but the server keeps none, since
   // no component reads them.
-  kEvent = 6,
+  kEvent = 8,
 };
-inline constexpr size_t kObjectKinds = 6;  // that are kept
+inline constexpr size_t kObjectKinds = 8;  // that are kept
 
 // One object of any kind; the index of the variant is the ObjectKind.
 using ObjectRef =
     std::variant<Ref<Pod>, Ref<ResourceClass>, Ref<ResourceClaim>, Ref<ResourceClaimTemplate>,
-                 Ref<PodSchedulingContext>, Ref<ParametersObject>>;
+                 Ref<PodSchedulingContext>, Ref<ParametersObject>, Ref<DeviceClassObject>,
+                 Ref<ResourceSliceObject>>;
 
 inline ObjectKind KindOf(const ObjectRef& object) {
   return static_cast<ObjectKind>(object.index());
@@ -219,7 +263,8 @@ inline const ObjectMeta* MetaOf(const ObjectRef& object) {
   return std::visit([](const auto& ref) { return ref == nullptr ? nullptr : &ref->meta; }, object);
 }
 
-// Whether the claim is reserved for the pod, and whether it could be (KEP-3063).
+// Whether the claim is reserved for the pod, and whether it could be (KEP-3063; all structured
+// claims can be shared).
 inline bool IsReservedFor(const ResourceClaim& claim, Uid pod) {
   for (const Consumer& consumer : claim.status.reserved_for) {
     if (consumer.uid == pod) return true;
@@ -227,6 +272,7 @@ inline bool IsReservedFor(const ResourceClaim& claim, Uid pod) {
   return false;
 }
 inline bool CanBeReserved(const ResourceClaim& claim) {
+  if (claim.spec.is_structured()) return claim.status.reserved_for.size() < kMaxReservedForV1;
   return claim.status.reserved_for.empty() ||
          (claim.status.allocation != nullptr && claim.status.allocation->shareable);
 }

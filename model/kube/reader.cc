@@ -434,6 +434,11 @@ class KubeTreeReader {
         Error(*KubeNodeAt(&node, problem.path), problem.path, problem.what);
       }
     }
+    if (options_.check != nullptr && errors_ == errors_before) {
+      for (const KubeProblem& problem : options_.check(read.object)) {
+        Error(*KubeNodeAt(&node, problem.path), problem.path, problem.what);
+      }
+    }
     manifest_.objects.push_back(std::move(read));
   }
 

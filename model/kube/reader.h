@@ -15,6 +15,7 @@
 #define DRASIM_MODEL_KUBE_READER_H_
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,6 +77,8 @@ struct KubeReadOptions {
   bool any_case = false;
   // Collects the warnings of texts that are pieces of one, in place of KubeManifest::warnings.
   KubeWarnings* warnings = nullptr;
+  // More checks of an object that has no problem of ValidateKubeObject. Null: none.
+  std::function<std::vector<KubeProblem>(const proto::kube::Object&)> check = nullptr;
 };
 
 // Reads all objects of `text`. `file` is used in messages only.

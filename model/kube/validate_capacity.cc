@@ -1,8 +1,11 @@
 #include "model/kube/validate_capacity.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,33 +29,44 @@ std::optional<Quantity> ReadAmount(const std::string& path, const std::string& t
   return std::nullopt;
 }
 
+// Whole amounts as plain digits.
+std::string PlainText(const Quantity& amount) {
+  const bool whole = amount.UnitsFitInt64() &&
+                     amount.Compare(Quantity::FromUnits(amount.Value(), amount.format())) == 0;
+  return whole ? absl::StrCat(amount.Value()) : amount.ToString();
+}
+
 void CheckValidValues(const std::string& path, const Quantity& capacity,
                       const Quantity& default_value, const kube::CapacityRequestPolicy& policy,
                       ApiCheck* check) {
   if (!check->AtMost(path, policy.valid_values_size(), kMaxValidValues)) return;
-  bool found_default = false;
-  std::vector<Quantity> earlier;
+  std::vector<Quantity> values;
   for (int i = 0; i < policy.valid_values_size(); ++i) {
-    const std::string at = KubeIndex(path, i);
-    const std::optional<Quantity> value = ReadAmount(at, policy.valid_values(i), check);
+    const std::optional<Quantity> value =
+        ReadAmount(KubeIndex(path, i), policy.valid_values(i), check);
     if (!value.has_value()) return;
-    const std::string text = value->ToString();
-    if (!earlier.empty() && earlier.back().Compare(*value) > 0) {
-      check->Invalid(at, text, "values must be sorted in ascending order");
-    }
-    if (value->Compare(capacity) > 0) {
-      check->Invalid(at, text,
-                     absl::StrCat("option is larger than capacity value: ", capacity.ToString()));
-    }
-    found_default = found_default || value->Compare(default_value) == 0;
-    for (const Quantity& other : earlier) {
-      if (other.Compare(*value) != 0) continue;
-      check->Duplicate(at, text);
-      break;
-    }
-    earlier.push_back(*value);
+    values.push_back(*value);
   }
-  if (!found_default) {
+  // Problems of one sort after the other, as upstream.
+  for (size_t i = 1; i < values.size(); ++i) {
+    if (values[i - 1].Compare(values[i]) <= 0) continue;
+    check->Invalid(KubeIndex(path, static_cast<int>(i)), values[i].ToString(),
+                   "values must be sorted in ascending order");
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i].Compare(capacity) <= 0) continue;
+    check->Invalid(KubeIndex(path, static_cast<int>(i)), values[i].ToString(),
+                   absl::StrCat("option is larger than capacity value: ", capacity.ToString()));
+  }
+  const auto equals = [](const Quantity& value) {
+    return [&value](const Quantity& other) { return other.Compare(value) == 0; };
+  };
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto end = values.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::none_of(values.begin(), end, equals(values[i]))) continue;
+    check->Duplicate(KubeIndex(path, static_cast<int>(i)), PlainText(values[i]));
+  }
+  if (std::none_of(values.begin(), values.end(), equals(default_value))) {
     check->Invalid(path, default_value.ToString(),
                    "default value is not valid according to the requestPolicy");
   }

@@ -38,7 +38,9 @@ void FillResult(const NodePools& pools, ClaimPlan* plan, const TakenDevice& take
     *result->mutable_binding_conditions() = row.device->binding_conditions();
     *result->mutable_binding_failure_conditions() = row.device->binding_failure_conditions();
   }
-  *result->mutable_skip_node_operations() = slice.slice->spec().skip_node_operations();
+  if (pools.rules().knows_new_fields) {
+    *result->mutable_skip_node_operations() = slice.slice->spec().skip_node_operations();
+  }
   if (!taken.shared) return;
   result->set_share_id(std::string(kShareId));
   const uint32_t capacities = catalog.kinds()[row.kind].capacities;

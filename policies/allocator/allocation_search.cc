@@ -7,44 +7,34 @@
 #include "absl/numeric/int128.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "policies/allocator/branch_pruner.h"
+#include "policies/allocator/search_pruning.h"
 
 namespace drasim {
-namespace {
-
-void AppendAmount(const ExactAmount& amount, std::string* text) {
-  absl::StrAppend(text, "=", absl::Int128High64(amount), ".", absl::Int128Low64(amount));
-}
-
-// Whether the device consumes a negative amount of any counter.
-bool GivesBack(const PoolView& pool, uint32_t device) {
-  const auto uses = pool.uses.find(device);
-  return uses != pool.uses.end() &&
-         std::any_of(uses->second.begin(), uses->second.end(),
-                     [](const CounterUse& use) { return use.amount < 0; });
-}
-
-}  // namespace
-
 AllocationSearch::AllocationSearch(NodePools* pools, SelectorVerdicts* verdicts,
                                    const UseIndex* use, ClaimPlan* plan)
     : pools_(pools),
       catalog_(pools->catalog()),
       options_(pools->options()),
+      rules_(pools->rules()),
       verdicts_(verdicts),
       use_(use),
       plan_(plan),
       listed_(plan->request_count()),
-      claims_of_device_(catalog_.devices().size()) {
+      claims_of_device_(pools->TakeMarks()) {
   for (const PlannedClaim& claim : plan->claims()) {
     taken_of_claim_.push_back(0);
     chosen_.emplace_back(claim.groups.size());
     constraints_.emplace_back();
     values_.emplace_back(claim.constraints.size());
     for (const ConstraintPlan& constraint : claim.constraints) {
-      constraints_.back().emplace_back(constraint.distinct, options_.features.list_type_attributes);
+      constraints_.back().emplace_back(constraint.distinct, options_.features.list_type_attributes,
+                                       rules_);
     }
   }
 }
+
+AllocationSearch::~AllocationSearch() { pools_->ReturnMarks(std::move(claims_of_device_)); }
 
 AllocationSearch::Outcome AllocationSearch::Fail(std::string error) {
   error_ = std::move(error);
@@ -58,19 +48,24 @@ AllocationSearch::Outcome AllocationSearch::Run(const NodeView& node) {
   solution_.clear();
   if (!node.error.empty()) return Fail(node.error);
   if (!Prepare()) return Outcome::kError;
-  pruning_ = nullptr;
+  pruner_ = nullptr;
   const int64_t unlimited = std::numeric_limits<int64_t>::max();
   budget_ = options_.count_steps ? unlimited : options_.steps_before_pruning;
   Outcome outcome = Step(Position());
   if (outcome == Outcome::kGaveUp) {
+    ForgetLeftovers();
     budget_ = unlimited;
-    if (!PreparePruning()) pruning_ = nullptr;
+    steps_ = 0;
+    has_failed_ = false;
+    pruner_ = std::make_unique<BranchPruner>(this);
+    if (DependsOnTheWay() || !pruner_->Prepare()) pruner_ = nullptr;
     outcome = Step(Position());
   }
   if (outcome == Outcome::kFound) {
     solution_ = taken_;
     while (!taken_.empty()) Undo();
   }
+  ForgetLeftovers();
   return outcome == Outcome::kTooMany ? Outcome::kNone : outcome;
 }
 
@@ -131,6 +126,7 @@ bool AllocationSearch::PrepareAll(uint32_t request) {
           error_ = plan_->CapacityError(request, kind, catalog_.devices()[device].device->name());
           return false;
         }
+        if (!rules_.all_by_size && !HasRoom(request, device)) continue;
         listed_[request].push_back({static_cast<uint32_t>(segment), device});
       }
     }
@@ -138,118 +134,21 @@ bool AllocationSearch::PrepareAll(uint32_t request) {
   return true;
 }
 
-bool AllocationSearch::ListCandidates(uint32_t request) {
-  const RequestPlan& plan = plan_->request(request);
-  const bool gate = options_.features.optional_node_operations;
-  std::vector<DevicePlace> candidates;
-  for (uint32_t segment = 0; segment < node_->segments.size(); ++segment) {
-    const DeviceSegment& devices = node_->segments[segment];
-    if (!node_->FitsOperations(devices, gate)) continue;
-    for (uint32_t device = devices.begin; device < devices.end; ++device) {
-      if (!plan.admin && use_->IsDedicated(device)) continue;
-      const KindVerdict verdict = plan_->VerdictOf(request, catalog_.devices()[device].kind);
-      if (verdict == KindVerdict::kSelectorError) return false;
-      if (verdict == KindVerdict::kNo || verdict == KindVerdict::kRefused) continue;
-      if (!node_->Allows(devices, device)) continue;
-      if (verdict == KindVerdict::kCapacityError) return false;
-      // Bounds hold only if devices are taken once and take something.
-      const bool repeats = catalog_.devices()[device].multiple && !SearchIsSorted(options_);
-      if (repeats || GivesBack(*devices.pool, device)) return false;
-      candidates.push_back({segment, device});
-    }
+bool AllocationSearch::DependsOnTheWay() const {
+  if (node_->invalid_pool != nullptr) return true;
+  const DraFeatures& features = options_.features;
+  if (!rules_.gives_back && (features.partitionable_devices || features.consumable_capacity)) {
+    return true;
   }
-  pruning_->SetCandidates(request, std::move(candidates));
-  return true;
-}
-
-bool AllocationSearch::PreparePruning() {
-  pruning_ = std::make_unique<SearchPruning>(plan_->request_count());
-  for (uint32_t request = 0; request < plan_->request_count(); ++request) {
-    const RequestPlan& plan = plan_->request(request);
-    const std::vector<ConstraintPlan>& constraints = plan_->claims()[plan.claim].constraints;
-    const bool constrained =
-        std::any_of(constraints.begin(), constraints.end(),
-                    [request](const ConstraintPlan& one) { return one.applies[request]; });
-    // Both meet errors while devices are taken.
-    if (constrained && (plan.all || !plan.derived_list.empty())) return false;
-    if (!plan.all && !ListCandidates(request)) return false;
-  }
-  for (uint32_t request = 0; request < plan_->request_count(); ++request) {
-    for (const DevicePlace& place : pruning_->candidates(request)) {
-      if (!pruning_->has_class(place.device)) {
-        pruning_->SetClass(place.device, ClassOf(place));
-      }
-    }
-  }
-  for (uint32_t claim = 0; claim < plan_->claims().size(); ++claim) IndexMatches(claim);
-  return true;
-}
-
-void AllocationSearch::IndexMatches(uint32_t claim) {
-  const PlannedClaim& planned = plan_->claims()[claim];
-  std::vector<std::unique_ptr<MatchIndex>> matches(planned.constraints.size());
-  for (size_t i = 0; i < matches.size(); ++i) {
-    const ConstraintPlan& constraint = planned.constraints[i];
-    if (constraint.distinct) continue;
-    matches[i] = std::make_unique<MatchIndex>();
-    for (const RequestGroup& group : planned.groups) {
-      for (const uint32_t option : group.options) {
-        if (!constraint.applies[option]) continue;
-        for (const DevicePlace& place : pruning_->candidates(option)) {
-          const bool shared = catalog_.devices()[place.device].multiple;
-          matches[i]->Add(option, place, shared, *ValueFor(claim, i, option, place.device));
-        }
-      }
-    }
-    matches[i]->Finish(planned, constraint, *plan_);
-  }
-  pruning_->AddClaim(std::move(matches));
-}
-
-// Devices with equal texts can be exchanged in any solution.
-std::string AllocationSearch::ClassOf(const DevicePlace& place) {
-  const CatalogDevice& row = catalog_.devices()[place.device];
-  const DeviceSegment& segment = node_->segments[place.segment];
-  std::string text = absl::StrCat(
-      row.multiple ? "m" : "", use_->IsDedicated(place.device), use_->IsShared(place.device),
-      node_->Allows(segment, place.device), segment.skips_node_operations, " ");
-  for (uint32_t request = 0; request < plan_->request_count(); ++request) {
-    absl::StrAppend(&text, static_cast<int>(plan_->VerdictOf(request, row.kind)));
-  }
-  for (uint32_t claim = 0; claim < values_.size(); ++claim) {
-    for (size_t i = 0; i < values_[claim].size(); ++i) {
-      // Requests that derive attributes under a constraint are not pruned: any other will do.
-      const ConstraintPlan& constraint = plan_->claims()[claim].constraints[i];
-      uint32_t request = 0;
-      while (request < constraint.applies.size() && !constraint.applies[request]) ++request;
-      if (request == constraint.applies.size()) continue;
-      const ConstraintValue* value = ValueFor(claim, i, request, place.device);
-      absl::StrAppend(&text, " ", static_cast<int>(value->form));
-      for (const DeviceValue& element : value->elements) {
-        absl::StrAppend(&text, ",", static_cast<int>(element.kind), ":", element.bits);
-      }
-    }
-  }
-  const DeviceKind& kind = catalog_.kinds()[row.kind];
-  // Amounts matter where several shares meet.
-  if (row.multiple) absl::StrAppend(&text, " c", kind.capacities);
-  if (const std::vector<ExactAmount>* consumed = use_->ConsumedOf(place.device)) {
-    absl::StrAppend(&text, " c", kind.capacities);
-    for (const ExactAmount& amount : *consumed) AppendAmount(amount, &text);
-  }
-  if (!kind.consumes_counters) return text;
-  absl::StrAppend(&text, " p", segment.pool->id);
-  for (const CounterUse& use : segment.pool->uses.at(place.device)) {
-    absl::StrAppend(&text, " ", use.counter);
-    AppendAmount(use.amount, &text);
-  }
-  const auto groups = segment.pool->group_uses.find(place.device);
-  if (groups == segment.pool->group_uses.end()) return text;
-  for (const GroupUse& group : groups->second) {
-    absl::StrAppend(&text, " g", group.set);
-    for (const TextId name : group.groups) absl::StrAppend(&text, ",", name.value());
-  }
-  return text;
+  return std::any_of(
+      plan_->claims().begin(), plan_->claims().end(), [&](const PlannedClaim& claim) {
+        return std::any_of(claim.constraints.begin(), claim.constraints.end(),
+                           [&](const ConstraintPlan& constraint) {
+                             return constraint.distinct
+                                        ? !rules_.distinct_by_device
+                                        : !rules_.restores_common && features.list_type_attributes;
+                           });
+      });
 }
 
 AllocationSearch::Outcome AllocationSearch::Step(const Position& at) {
@@ -262,9 +161,22 @@ AllocationSearch::Outcome AllocationSearch::Step(const Position& at) {
     const Outcome outcome = Step(next);
     return outcome == Outcome::kTooMany ? Outcome::kNone : outcome;
   }
-  const RequestGroup& group = claim.groups[at.group];
+  return pruner_ == nullptr ? TakeGroup(at) : StepPruned(at);
+}
+
+AllocationSearch::Outcome AllocationSearch::StepPruned(const Position& at) {
+  if (pruner_->CannotComplete(at, /*jointly=*/steps_ == 1 || has_failed_)) return Outcome::kNone;
   const bool begins = at.number == 0 && at.option < 0;
-  if (pruning_ != nullptr && begins && !MayComplete(at.claim, at.group)) return Outcome::kNone;
+  if (!begins || !has_failed_ || !pruner_->IsSafeFrom(at)) return TakeGroup(at);
+  std::string state = pruner_->StateAt(at);
+  if (pruner_->HasFailed(state)) return Outcome::kNone;
+  const Outcome outcome = TakeGroup(at);
+  if (outcome == Outcome::kNone) pruner_->SetFailed(std::move(state));
+  return outcome;
+}
+
+AllocationSearch::Outcome AllocationSearch::TakeGroup(const Position& at) {
+  const RequestGroup& group = plan_->claims()[at.claim].groups[at.group];
   if (group.prioritized && at.option < 0) return TryOptions(at);
   const uint32_t request = group.options[at.option < 0 ? 0 : static_cast<size_t>(at.option)];
   const RequestPlan& plan = plan_->request(request);
@@ -278,7 +190,8 @@ AllocationSearch::Outcome AllocationSearch::Step(const Position& at) {
   }
   if (count - at.number > kMaxClaimResults - taken_of_claim_[at.claim]) return Outcome::kTooMany;
   if (plan.all) return TakeListed(at, request);
-  return pruning_ == nullptr ? TakeAny(at, request) : TakePruned(at, request);
+  const bool prunes = pruner_ != nullptr && pruner_->IsSafe(at.claim, request);
+  return prunes ? TakePruned(at, request) : TakeAny(at, request);
 }
 
 AllocationSearch::Outcome AllocationSearch::TryOptions(const Position& at) {
@@ -298,10 +211,11 @@ AllocationSearch::Outcome AllocationSearch::TryOptions(const Position& at) {
   return all_exceed ? Outcome::kTooMany : Outcome::kNone;
 }
 
-AllocationSearch::Outcome AllocationSearch::NextDevice(const Position& at, Place start) {
+AllocationSearch::Outcome AllocationSearch::NextDevice(const Position& at, Place start,
+                                                       bool in_order) {
   Position next = at;
   ++next.number;
-  next.start = SearchIsSorted(options_) ? start : Place();
+  next.start = in_order ? start : Place();
   return Step(next);
 }
 
@@ -309,15 +223,24 @@ AllocationSearch::Outcome AllocationSearch::TakeListed(const Position& at, uint3
   const Place place = listed_[request][static_cast<size_t>(at.number)];
   const Outcome taken = Take(at.claim, request, place, /*must=*/true);
   if (taken != Outcome::kFound) return taken;
-  const Outcome outcome = NextDevice(at, Place());
+  const Outcome outcome = NextDevice(at, Place(), /*in_order=*/false);
   if (outcome != Outcome::kFound) Undo();
   return outcome;
+}
+
+bool AllocationSearch::MeetsInvalidPool(size_t segment) {
+  if (node_->invalid_pool == nullptr || segment < node_->invalid_before_segment) return false;
+  const PoolView& pool = *node_->invalid_pool;
+  error_ =
+      absl::StrCat("pool ", catalog_.pools()[pool.pool].name, " is invalid: ", pool.invalid_reason);
+  return true;
 }
 
 AllocationSearch::Outcome AllocationSearch::TakeAny(const Position& at, uint32_t request) {
   const RequestPlan& plan = plan_->request(request);
   const size_t segments = node_->segments.size();
   for (uint32_t segment = at.start.segment; segment < segments; ++segment) {
+    if (node_->invalid_pool != nullptr && MeetsInvalidPool(segment)) return Outcome::kError;
     const DeviceSegment& devices = node_->segments[segment];
     if (!node_->FitsOperations(devices, options_.features.optional_node_operations)) continue;
     const bool resumed = segment == at.start.segment && at.start.device > devices.begin;
@@ -326,7 +249,9 @@ AllocationSearch::Outcome AllocationSearch::TakeAny(const Position& at, uint32_t
       if (IsInUse(at.claim, plan, device)) continue;
       const uint32_t kind = catalog_.devices()[device].kind;
       const KindVerdict verdict = plan_->VerdictOf(request, kind);
-      if (verdict == KindVerdict::kNo || verdict == KindVerdict::kRefused) continue;
+      if (verdict == KindVerdict::kNo) continue;
+      // Before 1.36 a refused device leaves its traces.
+      if (verdict == KindVerdict::kRefused && rules_.gives_back) continue;
       if (verdict == KindVerdict::kSelectorError) {
         return Fail(plan_->SelectorError(request, kind, DeviceText(device)));
       }
@@ -338,109 +263,48 @@ AllocationSearch::Outcome AllocationSearch::TakeAny(const Position& at, uint32_t
       const Outcome taken = Take(at.claim, request, {segment, device}, /*must=*/false);
       if (taken == Outcome::kError) return taken;
       if (taken == Outcome::kNone) continue;
-      const Outcome outcome = NextDevice(at, {segment, device + 1});
+      const Outcome outcome = NextDevice(at, {segment, device + 1}, SearchIsSorted(options_));
       if (outcome == Outcome::kFound) return outcome;
       Undo();
       if (outcome != Outcome::kNone) return outcome;
+      has_failed_ = true;
     }
   }
-  return Outcome::kNone;
-}
-
-bool AllocationSearch::MayComplete(uint32_t claim, uint32_t group) const {
-  for (; claim < plan_->claims().size(); ++claim, group = 0) {
-    const PlannedClaim& planned = plan_->claims()[claim];
-    for (; group < planned.groups.size(); ++group) {
-      const std::vector<uint32_t>& options = planned.groups[group].options;
-      const bool may = std::any_of(options.begin(), options.end(), [&](uint32_t option) {
-        const RequestPlan& plan = plan_->request(option);
-        if (plan.all) return !listed_[option].empty();
-        int64_t free = 0;
-        for (const DevicePlace& place : pruning_->candidates(option)) {
-          if (free >= plan.count) break;
-          if (!IsInUse(claim, plan, place.device)) ++free;
-        }
-        return free >= plan.count;
-      });
-      if (!may) return false;
-    }
-  }
-  return true;
-}
-
-const std::vector<DevicePlace>& AllocationSearch::CandidatesNow(uint32_t claim,
-                                                                uint32_t request) const {
-  const std::vector<DevicePlace>* fewest = &pruning_->candidates(request);
-  const PlannedClaim& planned = plan_->claims()[claim];
-  for (size_t i = 0; i < planned.constraints.size(); ++i) {
-    if (!planned.constraints[i].applies[request]) continue;
-    const DeviceValue* element = constraints_[claim][i].FixedElement();
-    if (element == nullptr) continue;
-    const std::vector<DevicePlace>& having = pruning_->match(claim, i)->Having(request, *element);
-    if (having.size() < fewest->size()) fewest = &having;
-  }
-  return *fewest;
-}
-
-bool AllocationSearch::MayMatch(uint32_t claim, uint32_t request, uint32_t device) {
-  const PlannedClaim& planned = plan_->claims()[claim];
-  for (size_t i = 0; i < planned.constraints.size(); ++i) {
-    const MatchIndex* match = pruning_->match(claim, i);
-    if (match == nullptr || !planned.constraints[i].applies[request]) continue;
-    if (constraints_[claim][i].size() > 0) continue;
-    if (!match->MayBegin(*ValueFor(claim, i, request, device))) return false;
-  }
-  return true;
+  return MeetsInvalidPool(segments) ? Outcome::kError : Outcome::kNone;
 }
 
 AllocationSearch::Outcome AllocationSearch::TakePruned(const Position& at, uint32_t request) {
   const RequestPlan& plan = plan_->request(request);
-  const std::vector<DevicePlace>& candidates = CandidatesNow(at.claim, request);
+  const std::vector<DevicePlace>& candidates = pruner_->CandidatesNow(at.claim, request);
   size_t next = static_cast<size_t>(
       std::lower_bound(candidates.begin(), candidates.end(), at.start) - candidates.begin());
-  const auto in_use = [&](size_t i) { return IsInUse(at.claim, plan, candidates[i].device); };
-  int64_t free = 0;
-  for (size_t i = next; i < candidates.size(); ++i) free += in_use(i) ? 0 : 1;
-  const int64_t wanted = plan.count - at.number;
+  const bool exchanges = pruner_->IsSafeFrom(at);
   // Where each set of devices is tried once, devices that are passed over do not come back.
-  const bool sorted = SearchIsSorted(options_);
-  if (free < wanted || CountersAllow(at, request, candidates, next) < wanted) {
-    return Outcome::kNone;
-  }
+  const bool in_order = SearchIsSorted(options_) || (exchanges && pruner_->order_is_free());
+  bool failed = false;
   TriedClasses tried;
-  for (; next < candidates.size() && (!sorted || free >= wanted); ++next) {
+  for (; next < candidates.size(); ++next) {
+    if (in_order && failed &&
+        !pruner_->HasFree(at.claim, request, candidates, next, plan.count - at.number)) {
+      return Outcome::kNone;
+    }
     const DevicePlace& place = candidates[next];
-    if (in_use(next)) continue;
-    --free;
-    const uint64_t others = claims_of_device_[place.device];
-    const bool is_shared = shares_.contains(place.device);
-    const uint32_t device_class = pruning_->class_of(place.device);
-    if (!is_shared && !tried.Add(device_class, others)) continue;
-    if (!MayMatch(at.claim, request, place.device)) continue;
+    if (IsInUse(at.claim, plan, place.device)) continue;
+    const TriedClasses::Key device_class = pruner_->ClassOf(place);
+    const bool is_new = tried.Add(device_class);
+    if (exchanges && (!is_new || !pruner_->MayMatch(at.claim, request, place.device))) continue;
     if (!HasRoom(request, place.device)) continue;
     const Outcome taken = Take(at.claim, request, place, /*must=*/false);
     if (taken == Outcome::kNone) continue;
     if (taken != Outcome::kFound) return taken;
-    const Outcome outcome = NextDevice(at, {place.segment, place.device + 1});
+    const Outcome outcome = NextDevice(at, {place.segment, place.device + 1}, in_order);
     if (outcome == Outcome::kFound) return outcome;
     Undo();
     if (outcome != Outcome::kNone) return outcome;
+    failed = true;
+    has_failed_ = true;
   }
   return Outcome::kNone;
-}
-
-int64_t AllocationSearch::CountersAllow(const Position& at, uint32_t request,
-                                        const std::vector<DevicePlace>& candidates, size_t next) {
-  const RequestPlan& plan = plan_->request(request);
-  CounterBound bound;
-  for (size_t i = next; i < candidates.size(); ++i) {
-    const uint32_t device = candidates[i].device;
-    if (IsInUse(at.claim, plan, device)) continue;
-    const PoolView& pool = *node_->segments[candidates[i].segment].pool;
-    const bool charged = Charges(plan, device);
-    bound.Add(pool, charged ? &StateOf(pool) : nullptr, device);
-  }
-  return bound.most();
 }
 
 bool AllocationSearch::IsInUse(uint32_t claim, const RequestPlan& request, uint32_t device) const {
@@ -468,7 +332,7 @@ bool AllocationSearch::HasRoom(uint32_t request, uint32_t device) const {
 PoolState& AllocationSearch::StateOf(const PoolView& pool) {
   if (pool_states_.size() <= pool.id) pool_states_.resize(pools_->view_count());
   std::unique_ptr<PoolState>& state = pool_states_[pool.id];
-  if (state == nullptr) state = std::make_unique<PoolState>(pool, *use_);
+  if (state == nullptr) state = std::make_unique<PoolState>(pool, *use_, rules_);
   return *state;
 }
 
@@ -476,10 +340,13 @@ bool AllocationSearch::Charges(const RequestPlan& request, uint32_t device) cons
   const CatalogDevice& row = catalog_.devices()[device];
   if (!catalog_.kinds()[row.kind].consumes_counters) return false;
   if (request.admin && !options_.strict_upstream) return false;
-  if (!row.multiple || !options_.features.consumable_capacity) return true;
-  // The first share pays for all; one with admin access may not have paid.
+  // The first share pays for all, unless it has admin access and need not pay.
+  const bool share = row.multiple && options_.features.consumable_capacity;
+  if (!share || !rules_.first_share_pays) return true;
+  const bool is_shared =
+      rules_.bare_shares_count ? use_->IsShared(device) : use_->ConsumedOf(device) != nullptr;
   const auto shares = shares_.find(device);
-  return !use_->IsShared(device) && (shares == shares_.end() || shares->second.paid == 0);
+  return !is_shared && (shares == shares_.end() || shares->second.paid == 0);
 }
 
 AllocationSearch::Outcome AllocationSearch::Take(uint32_t claim, uint32_t request, Place place,
@@ -491,17 +358,19 @@ AllocationSearch::Outcome AllocationSearch::Take(uint32_t claim, uint32_t reques
   const bool share = row.multiple && options_.features.consumable_capacity;
   const bool in_use = plan.admin && share ? false : IsInUse(claim, plan, device);
   if (in_use) return Outcome::kNone;
-  if (plan_->VerdictOf(request, row.kind) == KindVerdict::kRefused) return Outcome::kNone;
   const bool charge = Charges(plan, device);
+  const bool refused = plan_->VerdictOf(request, row.kind) == KindVerdict::kRefused;
   const PoolView& pool = *node_->segments[place.segment].pool;
-  if (charge && !StateOf(pool).Charge(device)) return Outcome::kNone;
-  Outcome outcome = AddToConstraints(claim, request, device, must);
-  if (outcome == Outcome::kFound && must && !HasRoom(request, device)) {
-    RemoveFromConstraints(claim, request, plan_->claims()[claim].constraints.size());
-    outcome = Outcome::kNone;
+  if (refused && (rules_.gives_back || !options_.features.partitionable_devices)) {
+    return Outcome::kNone;
   }
+  if (charge && !StateOf(pool).Charge(device)) return Outcome::kNone;
+  const TakenDevice taken = {claim, request, device, place.segment, pool.id, charge, share};
+  Outcome outcome = refused ? Outcome::kNone : AddToConstraints(claim, request, device, must);
+  const bool lacks_room = outcome == Outcome::kFound && must && !HasRoom(request, device);
+  if (lacks_room) outcome = Outcome::kNone;
   if (outcome != Outcome::kFound) {
-    if (charge) StateOf(pool).Discharge(device);
+    GiveUp(claim, request, taken, lacks_room);
     return outcome;
   }
   if (share) {
@@ -514,9 +383,36 @@ AllocationSearch::Outcome AllocationSearch::Take(uint32_t claim, uint32_t reques
   } else {
     claims_of_device_[device] |= uint64_t{1} << claim;
   }
-  taken_.push_back({claim, request, device, pool.id, charge, share});
+  taken_.push_back(taken);
   ++taken_of_claim_[claim];
   return Outcome::kFound;
+}
+
+void AllocationSearch::GiveUp(uint32_t claim, uint32_t request, const TakenDevice& device,
+                              bool lacks_room) {
+  if (rules_.gives_back) {
+    if (lacks_room) {
+      RemoveFromConstraints(claim, request, plan_->claims()[claim].constraints.size());
+    }
+    if (device.charged) pool_states_[device.pool]->Discharge(device.device);
+    return;
+  }
+  has_leftovers_ = has_leftovers_ || device.charged || lacks_room;
+  if (lacks_room && !device.shared) claims_of_device_[device.device] |= uint64_t{1} << claim;
+}
+
+void AllocationSearch::ForgetLeftovers() {
+  if (!has_leftovers_) return;
+  has_leftovers_ = false;
+  pool_states_.clear();
+  std::fill(claims_of_device_.begin(), claims_of_device_.end(), 0);
+  for (size_t claim = 0; claim < constraints_.size(); ++claim) {
+    constraints_[claim].clear();
+    for (const ConstraintPlan& constraint : plan_->claims()[claim].constraints) {
+      constraints_[claim].emplace_back(constraint.distinct, options_.features.list_type_attributes,
+                                       rules_);
+    }
+  }
 }
 
 void AllocationSearch::Undo() {
@@ -534,7 +430,12 @@ void AllocationSearch::Undo() {
     claims_of_device_[last.device] &= ~(uint64_t{1} << last.claim);
   }
   RemoveFromConstraints(last.claim, last.request, plan_->claims()[last.claim].constraints.size());
-  if (last.charged) pool_states_[last.pool]->Discharge(last.device);
+  if (!last.charged) return;
+  if (rules_.gives_back || !last.shared) {
+    pool_states_[last.pool]->Discharge(last.device);
+  } else {
+    has_leftovers_ = true;
+  }
 }
 
 AllocationSearch::Outcome AllocationSearch::AddToConstraints(uint32_t claim, uint32_t request,
@@ -543,7 +444,8 @@ AllocationSearch::Outcome AllocationSearch::AddToConstraints(uint32_t claim, uin
   for (size_t i = 0; i < planned.constraints.size(); ++i) {
     if (!planned.constraints[i].applies[request]) continue;
     const ConstraintValue* value = ValueFor(claim, i, request, device);
-    const bool added = value != nullptr && constraints_[claim][i].Add(*value);
+    const bool added =
+        value != nullptr && constraints_[claim][i].Add(*value, plan_->request(request).group);
     if (added) continue;
     RemoveFromConstraints(claim, request, i);
     if (value == nullptr) return Outcome::kError;
@@ -558,7 +460,9 @@ AllocationSearch::Outcome AllocationSearch::AddToConstraints(uint32_t claim, uin
 void AllocationSearch::RemoveFromConstraints(uint32_t claim, uint32_t request, size_t count) {
   const PlannedClaim& planned = plan_->claims()[claim];
   for (size_t i = 0; i < count; ++i) {
-    if (planned.constraints[i].applies[request]) constraints_[claim][i].Remove();
+    if (planned.constraints[i].applies[request]) {
+      constraints_[claim][i].Remove(plan_->request(request).group);
+    }
   }
 }
 

@@ -17,7 +17,6 @@
 #include "policies/allocator/constraint_state.h"
 #include "policies/allocator/node_pools.h"
 #include "policies/allocator/pool_state.h"
-#include "policies/allocator/search_pruning.h"
 #include "policies/allocator/selector_verdicts.h"
 #include "policies/allocator/use_index.h"
 
@@ -27,16 +26,22 @@ struct TakenDevice {
   uint32_t claim = 0;
   uint32_t request = 0;  // request plan
   uint32_t device = 0;   // of the catalog
+  uint32_t segment = 0;  // of the node
   uint32_t pool = 0;     // PoolView::id
   bool charged = false;  // to counters
   bool shared = false;
 };
+
+class BranchPruner;
 
 class AllocationSearch {
  public:
   // All arguments outlive the search.
   AllocationSearch(NodePools* pools, SelectorVerdicts* verdicts, const UseIndex* use,
                    ClaimPlan* plan);
+  ~AllocationSearch();
+  AllocationSearch(const AllocationSearch&) = delete;
+  AllocationSearch& operator=(const AllocationSearch&) = delete;
 
   enum class Outcome : uint8_t { kFound, kNone, kError, kTooMany, kGaveUp };
 
@@ -52,6 +57,7 @@ class AllocationSearch {
   uint32_t chosen(uint32_t claim, uint32_t group) const { return chosen_[claim][group]; }
 
  private:
+  friend class BranchPruner;  // reads the state of the search
   using Place = DevicePlace;
   struct Position {
     uint32_t claim = 0;
@@ -62,31 +68,23 @@ class AllocationSearch {
   };
 
   bool Prepare();
-  // Whether the search may go on without looking at devices in vain: no device whose mere sight is
-  // an error is within its reach.
-  bool PreparePruning();
-  bool ListCandidates(uint32_t request);
-  void IndexMatches(uint32_t claim);
-  std::string ClassOf(const DevicePlace& place);
+  // Whether the bugs of an older release let the answer depend on what was tried before.
+  bool DependsOnTheWay() const;
   bool PrepareAll(uint32_t request);
   Outcome Step(const Position& at);
+  // The same where branches are pruned.
+  Outcome StepPruned(const Position& at);
+  Outcome TakeGroup(const Position& at);
   Outcome TryOptions(const Position& at);
   Outcome TakeListed(const Position& at, uint32_t request);
   Outcome TakeAny(const Position& at, uint32_t request);
   Outcome TakePruned(const Position& at, uint32_t request);
-  // Whether this group and all later ones have enough free candidates.
-  bool MayComplete(uint32_t claim, uint32_t group) const;
-  // No more devices than this of the candidates from `next` on can be taken together, as far as
-  // counters go.
-  int64_t CountersAllow(const Position& at, uint32_t request,
-                        const std::vector<DevicePlace>& candidates, size_t next);
-  // The candidates that no matchAttribute excludes, as far as its value is fixed.
-  const std::vector<DevicePlace>& CandidatesNow(uint32_t claim, uint32_t request) const;
-  // Whether enough devices have the values with which this one would begin.
-  bool MayMatch(uint32_t claim, uint32_t request, uint32_t device);
   // Whether taking the device is charged to counters.
   bool Charges(const RequestPlan& request, uint32_t device) const;
-  Outcome NextDevice(const Position& at, Place start);
+  Outcome NextDevice(const Position& at, Place start, bool in_order);
+
+  // An invalid pool that ends the attempt, if the search comes to it before this segment.
+  bool MeetsInvalidPool(size_t segment);
 
   // kFound: taken. kNone: cannot be taken. `must`: a constraint that is not met is an error.
   Outcome Take(uint32_t claim, uint32_t request, Place place, bool must);
@@ -95,6 +93,10 @@ class AllocationSearch {
   void RemoveFromConstraints(uint32_t claim, uint32_t request, size_t count);
   bool HasRoom(uint32_t request, uint32_t device) const;
   void Undo();
+  // Gives a device back after the constraints, or its lack of room, ruled it out.
+  void GiveUp(uint32_t claim, uint32_t request, const TakenDevice& device, bool lacks_room);
+  // Forgets what devices that were given up have kept.
+  void ForgetLeftovers();
 
   const ConstraintValue* ValueFor(uint32_t claim, size_t constraint, uint32_t request,
                                   uint32_t device);
@@ -107,13 +109,16 @@ class AllocationSearch {
   NodePools* pools_;
   const DeviceCatalog& catalog_;
   const AllocatorOptions& options_;
+  const ReleaseRules& rules_;
   SelectorVerdicts* verdicts_;
   const UseIndex* use_;
   ClaimPlan* plan_;
 
   const NodeView* node_ = nullptr;
-  std::unique_ptr<SearchPruning> pruning_;  // null: the search is exhaustive
-  int64_t budget_ = 0;                      // of steps
+  std::unique_ptr<BranchPruner> pruner_;  // null: the search is exhaustive
+  bool has_failed_ = false;               // a device was tried in vain, with pruning
+  int64_t budget_ = 0;                    // of steps
+  bool has_leftovers_ = false;
   std::string error_;
   int64_t steps_ = 0;
   std::vector<std::vector<Place>> listed_;  // by request plan, of mode All

@@ -13,13 +13,17 @@ struct AllocatorOptions {
   // Features that the variant does not know are off.
   DraFeatures features = DefaultDraFeatures(StructuredRelease::k1_37);
   AllocatorVariant variant = AllocatorVariant::kIncubating;
-  // Keeps upstream's open bug: devices given with admin access are charged to counters.
+  // Keeps bugs that are open upstream: devices given with admin access are charged to counters
+  // (kubernetes/kubernetes#140729), and what held devices took is read from the slices as they are
+  // now (#140802).
   bool strict_upstream = true;
   // Searches as upstream does, without pruning, and counts its steps.
   bool count_steps = false;
   // Without count_steps: how many steps a search takes before it is begun again with pruning, which
   // finds the same answer, but has to look at all devices first.
   int64_t steps_before_pruning = 256;
+  // Nodes in the same state share one search. The answers are the same.
+  bool share_answers = true;
   // Order of the pools where upstream's is random: releases 1.34 and 1.35.
   uint64_t pool_order_seed = 0;
 };

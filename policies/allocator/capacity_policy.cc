@@ -84,10 +84,22 @@ std::optional<int64_t> RoundUpToStep(int64_t asked, int64_t min, int64_t step) {
   return min + step * count;
 }
 
+// The same in releases before 1.37, whose sums wrap around.
+int64_t WrapUpToStep(int64_t asked, int64_t min, int64_t step) {
+  if (step == 0) return asked;
+  const absl::int128 above = absl::int128(asked) - min;
+  const absl::int128 count = above / step + (above % step != 0 ? 1 : 0);
+  return static_cast<int64_t>(absl::Int128Low64(min + count * step));
+}
+
 absl::StatusOr<Quantity> RoundUpToRange(const Quantity& asked, const CapacityRange& range,
-                                        bool milli) {
+                                        bool milli, const ReleaseRules& rules) {
   if (asked.Compare(*range.min) < 0) return *range.min;
   if (!range.step.has_value()) return asked;
+  if (!rules.checks_amounts) {
+    return Quantity::FromUnits(WrapUpToStep(asked.Value(), range.min->Value(), range.step->Value()),
+                               Quantity::Format::kBinarySi);
+  }
   const Quantity::Format format = range.step->format();
   if (UseMilli(range, milli)) {
     const std::optional<int64_t> asked_milli = ExactMilli(asked);
@@ -117,14 +129,14 @@ absl::StatusOr<Quantity> RoundUpToRange(const Quantity& asked, const CapacityRan
 }
 
 absl::StatusOr<Quantity> ConsumedOf(const Quantity* asked, const DeviceCapacityLimit& capacity,
-                                    bool milli) {
+                                    bool milli, const ReleaseRules& rules) {
   if (asked == nullptr) {
     const bool has_default = capacity.policy.has_value() && capacity.policy->default_value;
     return has_default ? *capacity.policy->default_value : capacity.value;
   }
   if (!capacity.policy.has_value()) return *asked;
   if (capacity.policy->range.has_value() && capacity.policy->range->min.has_value()) {
-    return RoundUpToRange(*asked, *capacity.policy->range, milli);
+    return RoundUpToRange(*asked, *capacity.policy->range, milli, rules);
   }
   for (const Quantity& value : capacity.policy->valid_values) {
     if (asked->Compare(value) <= 0) return value;
@@ -199,7 +211,7 @@ absl::StatusOr<CapacityRequest> ReadCapacityRequest(
 }
 
 CapacityDemand DemandOf(const CapacityRequest& request, const DeviceCapacities& capacities,
-                        bool milli) {
+                        bool milli, const ReleaseRules& rules) {
   CapacityDemand demand;
   size_t found = 0;
   for (const DeviceCapacityLimit& capacity : capacities) found += request.count(capacity.name);
@@ -211,11 +223,11 @@ CapacityDemand DemandOf(const CapacityRequest& request, const DeviceCapacities& 
   for (const DeviceCapacityLimit& capacity : capacities) {
     const auto asked = request.find(capacity.name);
     absl::StatusOr<Quantity> amount =
-        ConsumedOf(asked == request.end() ? nullptr : &asked->second, capacity, milli);
+        ConsumedOf(asked == request.end() ? nullptr : &asked->second, capacity, milli, rules);
     std::string problem;
     if (!amount.ok()) {
       problem = std::string(amount.status().message());
-    } else if (amount->Compare(Quantity()) < 0) {
+    } else if (rules.checks_amounts && amount->Compare(Quantity()) < 0) {
       problem = "capacity value is negative";
     } else if (!amount->Nanos().has_value()) {
       problem = absl::StrCat("amount ", amount->ToString(), " exceeds 10^24");

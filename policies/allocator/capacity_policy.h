@@ -2,7 +2,8 @@
 //
 // Source: k8s.io/dynamic-resource-allocation/structured/internal/incubating, release 0.37.2.
 // Arithmetic is upstream's: whole units in int64, or thousandths when the range of a policy asks
-// for them and the gate allows it; never floating point.
+// for them and the gate allows it; never floating point. Releases before 1.37 round up with sums
+// that wrap around.
 #ifndef DRASIM_POLICIES_ALLOCATOR_CAPACITY_POLICY_H_
 #define DRASIM_POLICIES_ALLOCATOR_CAPACITY_POLICY_H_
 
@@ -16,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "model/proto/resource.pb.h"
 #include "model/quantity.h"
+#include "policies/allocator/release_rules.h"
 
 namespace drasim {
 
@@ -65,7 +67,7 @@ struct CapacityDemand {
 // The amounts that `request` takes, of all capacities and not only of those asked for.
 // `milli`: the gate DRAFractionalCapacityRange.
 CapacityDemand DemandOf(const CapacityRequest& request, const DeviceCapacities& capacities,
-                        bool milli);
+                        bool milli, const ReleaseRules& rules = {});
 
 }  // namespace drasim
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "policies/allocator/release_rules.h"
 
 namespace drasim {
 namespace {
@@ -83,6 +84,7 @@ uint32_t ClaimPlan::AddRequest(const Request& request, const std::string& name,
                                const std::string& parent, bool admin_given, bool admin) {
   RequestPlan plan;
   plan.claim = static_cast<uint32_t>(claims_.size()) - 1;
+  plan.group = static_cast<uint32_t>(claims_.back().groups.size());
   plan.name = name;
   plan.parent = parent;
   plan.result_name = parent.empty() ? name : absl::StrCat(parent, "/", name);
@@ -106,7 +108,8 @@ std::string ClaimPlan::FillRequest(const Request& request, bool admin_given, Req
   if (admin_given && !options_.features.admin_access) {
     return ": admin access is requested, but the feature is disabled";
   }
-  if (!request.derived_attributes().empty() && !options_.features.derived_attributes) {
+  const bool derives = RulesOf(options_.release).knows_new_fields;
+  if (derives && !request.derived_attributes().empty() && !options_.features.derived_attributes) {
     return ": has derived attributes, but the DRADerivedAttributes feature is disabled";
   }
   if (request.device_class_name().empty()) {
@@ -124,7 +127,9 @@ std::string ClaimPlan::FillRequest(const Request& request, bool admin_given, Req
   for (const auto& selector : request.selectors()) {
     plan->selectors.push_back(verdicts_->Selector(selector.cel().expression()));
   }
-  for (const auto& derived : request.derived_attributes()) plan->derived_list.push_back(&derived);
+  if (derives) {
+    for (const auto& derived : request.derived_attributes()) plan->derived_list.push_back(&derived);
+  }
   absl::StatusOr<CapacityRequest> capacity = ReadCapacityRequest(request.capacity());
   if (!capacity.ok()) return absl::StrCat(": ", capacity.status().message());
   plan->capacity = *std::move(capacity);
@@ -140,7 +145,8 @@ void ClaimPlan::AddConstraints(PlannedClaim* claim) {
   const auto& given = claim->claim->spec().devices().constraints();
   for (int i = 0; i < given.size(); ++i) {
     const DeviceConstraint& constraint = given[i];
-    const bool knows_distinct = options_.variant != AllocatorVariant::kStable;
+    const bool knows_distinct =
+        SupportedDraFeatures(options_.variant, options_.release).consumable_capacity;
     ConstraintPlan plan;
     plan.distinct = !constraint.has_match_attribute();
     if (plan.distinct && !(constraint.has_distinct_attribute() && knows_distinct)) {
@@ -200,6 +206,55 @@ KindVerdict ClaimPlan::FindVerdict(uint32_t request, uint32_t kind_index) {
   return plan.verdicts[kind_index] = find();
 }
 
+std::string ClaimPlan::Content() const {
+  std::string content;
+  // Lengths go before texts, and counts before lists, so that contents are unambiguous.
+  const auto add = [&content](const auto&... numbers) {
+    absl::StrAppend(&content, numbers..., ",");
+  };
+  const auto add_text = [&content](const std::string& text) {
+    absl::StrAppend(&content, text.size(), ":", text);
+  };
+  const auto add_list = [&](const std::vector<int>& list) {
+    add(list.size());
+    for (const int item : list) add(item);
+  };
+  for (const PlannedClaim& claim : claims_) {
+    add("claim", claim.groups.size());
+    add_text(claim.error);
+    for (const RequestGroup& group : claim.groups) {
+      add(group.prioritized ? 1 : 0, ":", group.options.size());
+      add_text(group.error);
+    }
+    add(claim.constraints.size());
+    for (const ConstraintPlan& constraint : claim.constraints) {
+      add(constraint.distinct ? 1 : 0);
+      add_text(constraint.attribute);
+      for (const bool applies : constraint.applies) add(applies ? 1 : 0);
+    }
+  }
+  for (const RequestPlan& request : requests_) {
+    add("request", request.claim);
+    add_text(request.error);
+    add_list(request.class_selectors);
+    add_list(request.selectors);
+    add(request.all ? 1 : 0, request.admin ? 1 : 0, ":", request.count);
+    add(request.capacity.size());
+    for (const auto& [name, amount] : request.capacity) {
+      add_text(name);
+      add_text(amount.ToString());
+    }
+    add(request.tolerations->size());
+    for (const auto& toleration : *request.tolerations) add_text(toleration.SerializeAsString());
+    add(request.derived_list.size());
+    for (const proto::kube::DerivedAttribute* derived : request.derived_list) {
+      add_text(derived->name());
+      add_text(derived->expression());
+    }
+  }
+  return content;
+}
+
 const CapacityDemand& ClaimPlan::DemandOf(uint32_t request, uint32_t capacities) {
   RequestPlan& plan = requests_[request];
   if (plan.demand_of_capacities.size() <= capacities) {
@@ -209,7 +264,8 @@ const CapacityDemand& ClaimPlan::DemandOf(uint32_t request, uint32_t capacities)
   if (demand == 0) {
     demand = static_cast<uint32_t>(demands_.size());
     demands_.push_back(drasim::DemandOf(plan.capacity, catalog_.capacities(capacities),
-                                        options_.features.fractional_capacity_range));
+                                        options_.features.fractional_capacity_range,
+                                        RulesOf(options_.release)));
   }
   return demands_[demand];
 }

@@ -37,6 +37,7 @@ enum class KindVerdict : uint8_t {
 // A request, or one alternative of a prioritised list.
 struct RequestPlan {
   uint32_t claim = 0;
+  uint32_t group = 0;       // number of the request in its claim
   std::string name;         // of the request or subrequest
   std::string result_name;  // "request" or "request/subrequest"
   std::string parent;       // of a subrequest
@@ -89,6 +90,10 @@ class ClaimPlan {
   const std::vector<PlannedClaim>& claims() const { return claims_; }
   const RequestPlan& request(uint32_t index) const { return requests_[index]; }
   size_t request_count() const { return requests_.size(); }
+
+  // All that decides about the claims, apart from names: plans of equal content, made with the same
+  // options, catalog and verdicts, get the same answers, but for the words of errors.
+  std::string Content() const;
 
   // O(1) once known.
   KindVerdict VerdictOf(uint32_t request, uint32_t kind) {

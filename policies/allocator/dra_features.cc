@@ -1,5 +1,7 @@
 #include "policies/allocator/dra_features.h"
 
+#include <cstddef>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
@@ -66,12 +68,26 @@ absl::Status SetDraFeature(absl::string_view name, bool on, DraFeatures* feature
   return absl::InvalidArgumentError(absl::StrCat("unknown feature '", name, "'"));
 }
 
+std::vector<std::string> NamesOf(const DraFeatures& features) {
+  std::vector<std::string> names;
+  for (const FeatureName& feature : kFeatureNames) {
+    if (features.*feature.member) names.emplace_back(feature.name);
+  }
+  return names;
+}
+
 absl::StatusOr<AllocatorVariant> ParseAllocatorVariant(absl::string_view text) {
-  if (text == "stable") return AllocatorVariant::kStable;
-  if (text == "incubating") return AllocatorVariant::kIncubating;
-  if (text == "experimental") return AllocatorVariant::kExperimental;
+  for (const AllocatorVariant variant : {AllocatorVariant::kStable, AllocatorVariant::kIncubating,
+                                         AllocatorVariant::kExperimental}) {
+    if (text == VariantName(variant)) return variant;
+  }
   return absl::InvalidArgumentError(
       absl::StrCat("found '", text, "', expected a variant: stable, incubating or experimental"));
+}
+
+absl::string_view VariantName(AllocatorVariant variant) {
+  constexpr absl::string_view kNames[] = {"stable", "incubating", "experimental"};
+  return kNames[static_cast<size_t>(variant)];
 }
 
 DraFeatures SupportedDraFeatures(AllocatorVariant variant, StructuredRelease release) {

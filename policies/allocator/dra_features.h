@@ -7,6 +7,8 @@
 #define DRASIM_POLICIES_ALLOCATOR_DRA_FEATURES_H_
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -43,12 +45,15 @@ DraFeatures DefaultDraFeatures(StructuredRelease release);
 
 // Switches the feature of that name ("ConsumableCapacity"). InvalidArgument for unknown names.
 absl::Status SetDraFeature(absl::string_view name, bool on, DraFeatures* features);
+// The names of the features that are on, in the order of DraFeatures.
+std::vector<std::string> NamesOf(const DraFeatures& features);
 
 // Upstream keeps three allocators. They differ in features and in the order of their search.
 enum class AllocatorVariant : uint8_t { kStable, kIncubating, kExperimental };
 
 // "stable", "incubating" or "experimental". InvalidArgument for others.
 absl::StatusOr<AllocatorVariant> ParseAllocatorVariant(absl::string_view text);
+absl::string_view VariantName(AllocatorVariant variant);
 
 // The features that the variant knows.
 DraFeatures SupportedDraFeatures(AllocatorVariant variant, StructuredRelease release);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -42,7 +43,7 @@ class MatchIndex {
   static bool Suffice(const Holders& holders, const PlannedClaim& claim,
                       const ConstraintPlan& constraint, const ClaimPlan& plan);
 
-  absl::flat_hash_map<Key, Holders> holders_;
+  std::map<Key, Holders> holders_;
 };
 
 }  // namespace drasim

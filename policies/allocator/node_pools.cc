@@ -61,8 +61,14 @@ bool HasPlace(const ResourceSliceSpec& spec) {
 
 }  // namespace
 
-NodePools::NodePools(const AllocatorOptions& options, std::shared_ptr<DeviceCatalog> catalog)
-    : options_(options), catalog_(std::move(catalog)) {
+NodePools::NodePools(const AllocatorOptions& options, std::shared_ptr<DeviceCatalog> catalog,
+                     std::vector<CounterDrift> drift)
+    : options_(options),
+      rules_(RulesOf(options.release)),
+      catalog_(std::move(catalog)),
+      drift_(std::move(drift)),
+      views_of_pool_(catalog_->pools().size()),
+      nodes_of_pool_(catalog_->pools().size()) {
   const DraFeatures known = SupportedDraFeatures(options.variant, options.release);
   DraFeatures* features = &options_.features;
   features->admin_access &= known.admin_access;
@@ -92,20 +98,38 @@ const NodeView& NodePools::ViewOf(const Node& node) {
   std::unique_ptr<NodeView>& view = nodes_[key];
   if (view == nullptr) {
     view = std::make_unique<NodeView>();
+    view->id = static_cast<uint32_t>(free_states_.size());
     view->declares_node_operations = declares;
+    free_states_.push_back(kNoState);
     Build(node, view.get());
   }
   return *view;
 }
 
+void NodePools::ForgetStates() {
+  std::fill(free_states_.begin(), free_states_.end(), kNoState);
+  std::fill(shapes_.begin(), shapes_.end(), kNoState);
+}
+
+std::vector<uint64_t> NodePools::TakeMarks() {
+  std::vector<uint64_t> marks = std::move(marks_);
+  marks_.clear();
+  marks.resize(catalog_->devices().size());
+  return marks;
+}
+
 bool NodePools::IsIgnored(const CatalogSlice& slice) const {
-  return !options_.features.compatibility_groups && slice.has_groups;
+  return rules_.knows_new_fields && !options_.features.compatibility_groups && slice.has_groups;
+}
+
+bool NodePools::HasPoolCounters(const CatalogSlice& slice) const {
+  return rules_.counters_by_pool && !slice.slice->spec().shared_counters().empty();
 }
 
 absl::StatusOr<bool> NodePools::IsRelevant(const CatalogSlice& slice, const Node& node) const {
   const ResourceSliceSpec& spec = slice.slice->spec();
   const std::string& name = slice.slice->metadata().name();
-  if (!spec.shared_counters().empty()) return true;
+  if (HasPoolCounters(slice)) return true;
   if (HasPlace(spec)) {
     const absl::StatusOr<bool> matches = PlaceMatches(spec, node);
     if (matches.ok()) return *matches;
@@ -132,7 +156,7 @@ absl::Status NodePools::GatherSlices(const Node& node, SlicesByPool* by_pool) co
       const CatalogSlice& slice = catalog_->slices()[index];
       const ResourceSliceSpec& spec = slice.slice->spec();
       if (!options_.features.partitionable_devices &&
-          (spec.has_per_device_node_selection() || !spec.shared_counters().empty())) {
+          (spec.has_per_device_node_selection() || HasPoolCounters(slice))) {
         continue;
       }
       if (IsIgnored(slice)) continue;
@@ -160,12 +184,18 @@ void NodePools::Build(const Node& node, NodeView* view) {
   }
   for (const auto& [pool, slices] : by_pool) {
     const PoolView* found = PoolViewOf(pool, slices);
-    if (found != nullptr) view->pools.push_back(found);
+    if (found == nullptr) continue;
+    view->pools.push_back(found);
+    nodes_of_pool_[pool].push_back(view->id);
   }
   SortPools(&view->pools);
   for (const PoolView* pool : view->pools) {
     view->any_invalid = view->any_invalid || pool->invalid;
-    if (pool->invalid || pool->incomplete) continue;
+    if (pool->invalid && !rules_.passes_invalid_pools && view->invalid_pool == nullptr) {
+      view->invalid_pool = pool;
+      view->invalid_before_segment = view->segments.size();
+    }
+    if (pool->invalid || (pool->incomplete && rules_.skips_incomplete_pools)) continue;
     for (const uint32_t index : pool->slices) {
       const CatalogSlice& slice = catalog_->slices()[index];
       const ResourceSliceSpec& spec = slice.slice->spec();
@@ -174,7 +204,8 @@ void NodePools::Build(const Node& node, NodeView* view) {
       segment.begin = slice.first_device;
       segment.end = slice.end_device;
       segment.per_device_nodes = spec.per_device_node_selection();
-      segment.skips_node_operations = !spec.skip_node_operations().empty();
+      segment.skips_node_operations =
+          rules_.knows_new_fields && !spec.skip_node_operations().empty();
       view->segments.push_back(segment);
       if (!segment.per_device_nodes) continue;
       for (uint32_t i = segment.begin; i < segment.end; ++i) {
@@ -219,11 +250,13 @@ const PoolView* NodePools::Intern(uint32_t pool, const std::vector<uint32_t>& sl
   view->id = static_cast<uint32_t>(pools_.size());
   view->pool = pool;
   view->incomplete = incomplete;
-  if (!incomplete) {
+  if (!incomplete || !rules_.skips_incomplete_pools) {
     view->slices = slices;
     FillPool(others, view.get());
   }
   found = view.get();
+  views_of_pool_[pool].push_back(view->id);
+  shapes_.push_back(kNoState);
   pools_.push_back(std::move(view));
   return found;
 }
@@ -261,14 +294,17 @@ void NodePools::FillPool(const std::vector<uint32_t>& others, PoolView* view) {
   }
   std::vector<uint32_t> counter_slices;
   for (const uint32_t index : sorted) {
-    const bool has_counters = !all[index].slice->spec().shared_counters().empty();
-    const bool counts = options_.features.partitionable_devices && has_counters;
+    const bool counts = options_.features.partitionable_devices && HasPoolCounters(all[index]);
     (counts ? counter_slices : view->slices).push_back(index);
   }
   if (HasDuplicateName(view)) return;
   view->all_slices = view->slices;
   view->all_slices.insert(view->all_slices.end(), others.begin(), others.end());
   if (!options_.features.partitionable_devices) return;
+  if (!rules_.counters_by_pool) {
+    for (const uint32_t index : view->slices) FillSliceCounters(index, view);
+    return;
+  }
   // Counter sets count, for whatever nodes they are published.
   for (const uint32_t index : others) {
     if (!all[index].slice->spec().shared_counters().empty()) counter_slices.push_back(index);
@@ -298,6 +334,8 @@ absl::Status NodePools::FillCounters(const std::vector<uint32_t>& counter_slices
       const auto key = std::make_pair(first_set + counter.set, counter.name.value());
       names.numbers[key] = static_cast<uint32_t>(view->counters.size());
       view->counters.push_back(counter.amount);
+      view->counter_names.push_back(counter.name);
+      ApplyDrift(counter, view);
     }
   }
   view->counter_sets = names.sets.size();
@@ -308,6 +346,43 @@ absl::Status NodePools::FillCounters(const std::vector<uint32_t>& counter_slices
     }
   }
   return absl::OkStatus();
+}
+
+void NodePools::ApplyDrift(const CatalogCounter& counter, PoolView* view) const {
+  const CatalogPool& pool = catalog_->pools()[view->pool];
+  const DeviceTexts& texts = catalog_->columns().texts();
+  for (const CounterDrift& drift : drift_) {
+    if (drift.driver != pool.driver || drift.pool != pool.name) continue;
+    if (drift.set != texts.Text(counter.set_name) || drift.counter != texts.Text(counter.name)) {
+      continue;
+    }
+    view->counters.back() -= drift.amount;
+  }
+}
+
+void NodePools::FillSliceCounters(uint32_t index, PoolView* view) const {
+  const CatalogSlice& slice = catalog_->slices()[index];
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers;  // by names of set and counter
+  for (const CatalogCounter& counter : slice.counters) {
+    numbers[{counter.set_name.value(), counter.name.value()}] =
+        static_cast<uint32_t>(view->counters.size());
+    view->counters.push_back(counter.amount);
+    view->counter_names.push_back(counter.name);
+    view->counter_slices.push_back(index);
+    ApplyDrift(counter, view);
+  }
+  for (uint32_t i = slice.first_device; i < slice.end_device; ++i) {
+    const CatalogDevice& device = catalog_->devices()[i];
+    if (device.device->consumes_counters().empty()) continue;
+    std::map<uint32_t, ExactAmount> amounts;
+    for (const CatalogCounter& use : device.counters) {
+      const auto number = numbers.find({use.set_name.value(), use.name.value()});
+      if (number != numbers.end()) amounts[number->second] += use.amount;
+    }
+    view->consumers.push_back(i);
+    std::vector<CounterUse>& uses = view->uses[i];
+    for (const auto& [counter, amount] : amounts) uses.push_back({counter, amount});
+  }
 }
 
 absl::Status NodePools::FillUses(uint32_t index, const CounterNames& names, PoolView* view) const {

@@ -17,6 +17,8 @@
 #include "model/proto/kube.pb.h"
 #include "policies/allocator/allocator_options.h"
 #include "policies/allocator/device_catalog.h"
+#include "policies/allocator/release_rules.h"
+#include "policies/allocator/shared_answers.h"
 
 namespace drasim {
 
@@ -43,8 +45,10 @@ struct PoolView {
   std::vector<uint32_t> slices;       // with devices for the node, in the order of the search
   std::vector<uint32_t> all_slices;   // and those for other nodes
   std::vector<ExactAmount> counters;  // totals, by counter
+  std::vector<TextId> counter_names;  // within their sets, by counter
   size_t counter_sets = 0;
-  std::vector<uint32_t> consumers;  // devices of all_slices that consume counters
+  std::vector<uint32_t> counter_slices;  // by counter, where counters belong to slices
+  std::vector<uint32_t> consumers;       // devices of all_slices that consume counters
   absl::flat_hash_map<uint32_t, std::vector<CounterUse>> uses;
   absl::flat_hash_map<uint32_t, std::vector<GroupUse>> group_uses;  // empty without the gate
 };
@@ -59,11 +63,15 @@ struct DeviceSegment {
 };
 
 struct NodeView {
+  uint32_t id = 0;                              // dense within NodePools
   std::string error;                            // a node selector that cannot be read
   std::vector<const PoolView*> pools;           // in the order of the search
   std::vector<DeviceSegment> segments;          // of the pools that are complete and valid
   absl::flat_hash_map<uint32_t, bool> allowed;  // devices of segments with per_device_nodes
   bool any_invalid = false;
+  // Where invalid pools end the search: it comes to this one before the segment.
+  const PoolView* invalid_pool = nullptr;
+  size_t invalid_before_segment = 0;
   bool declares_node_operations = false;
 
   // Whether devices of the segment may be taken, as far as optional node operations go. `gate`:
@@ -89,17 +97,49 @@ struct DevicePlace {
   }
 };
 
+// An amount of a counter that held devices took beyond what the slices say.
+struct CounterDrift {
+  std::string driver;
+  std::string pool;
+  std::string set;
+  std::string counter;
+  ExactAmount amount = 0;  // negative: they took less
+
+  friend bool operator==(const CounterDrift&, const CounterDrift&) = default;
+};
+
 class NodePools {
  public:
-  NodePools(const AllocatorOptions& options, std::shared_ptr<DeviceCatalog> catalog);
+  // Counters of the pools are less by `drift`.
+  NodePools(const AllocatorOptions& options, std::shared_ptr<DeviceCatalog> catalog,
+            std::vector<CounterDrift> drift = {});
 
   const AllocatorOptions& options() const { return options_; }
+  const ReleaseRules& rules() const { return rules_; }
   DeviceCatalog& catalog() const { return *catalog_; }
+  std::shared_ptr<const DeviceCatalog> shared_catalog() const { return catalog_; }
 
   // Kept by the node's name, labels and declared features; valid as long as this object.
   const NodeView& ViewOf(const proto::kube::Node& node);
 
   size_t view_count() const { return pools_.size(); }
+  size_t node_count() const { return free_states_.size(); }
+
+  // Views of a pool of the catalog, by PoolView::id, and nodes that see it, by NodeView::id.
+  absl::Span<const uint32_t> ViewsOfPool(uint32_t pool) const { return views_of_pool_[pool]; }
+  absl::Span<const uint32_t> NodesOfPool(uint32_t pool) const { return nodes_of_pool_[pool]; }
+
+  // For NodeStates: states of nodes of which nothing is held, shapes of pools, and the answers by
+  // state. kNoState: not yet known.
+  static constexpr uint32_t kNoState = ~uint32_t{0};
+  SharedAnswers& shared_answers() { return shared_answers_; }
+  uint32_t& free_state(uint32_t node) { return free_states_[node]; }
+  uint32_t& shape(uint32_t view) { return shapes_[view]; }
+  void ForgetStates();
+
+  // A word for each device, zero: scratch of a search, which hands it back in that state.
+  std::vector<uint64_t> TakeMarks();
+  void ReturnMarks(std::vector<uint64_t> marks) { marks_ = std::move(marks); }
 
  private:
   // In the order in which the pools are listed, which is that of the stable variant.
@@ -109,6 +149,7 @@ class NodePools {
   absl::Status GatherSlices(const proto::kube::Node& node, SlicesByPool* by_pool) const;
   absl::StatusOr<bool> IsRelevant(const CatalogSlice& slice, const proto::kube::Node& node) const;
   bool IsIgnored(const CatalogSlice& slice) const;
+  bool HasPoolCounters(const CatalogSlice& slice) const;
   // Null: the pool is obsolete.
   const PoolView* PoolViewOf(uint32_t pool, const std::vector<uint32_t>& slices);
   const PoolView* Intern(uint32_t pool, const std::vector<uint32_t>& slices,
@@ -122,15 +163,27 @@ class NodePools {
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers;  // of set and name
   };
   absl::Status FillUses(uint32_t index, const CounterNames& names, PoolView* view) const;
+  // The same where every slice has its own counter sets: what a slice does not have is not checked.
+  void FillSliceCounters(uint32_t index, PoolView* view) const;
   absl::Status FillCounters(const std::vector<uint32_t>& counter_slices,
                             const std::vector<uint32_t>& order, PoolView* view) const;
+  // Takes the drift of a counter off.
+  void ApplyDrift(const CatalogCounter& counter, PoolView* view) const;
   void SortPools(std::vector<const PoolView*>* pools) const;
 
   AllocatorOptions options_;
+  ReleaseRules rules_;
   std::shared_ptr<DeviceCatalog> catalog_;
+  std::vector<CounterDrift> drift_;
   std::vector<std::unique_ptr<PoolView>> pools_;
   std::map<std::vector<uint32_t>, const PoolView*> pool_index_;
   absl::flat_hash_map<std::string, std::unique_ptr<NodeView>> nodes_;
+  std::vector<std::vector<uint32_t>> views_of_pool_;  // by pool of the catalog
+  std::vector<std::vector<uint32_t>> nodes_of_pool_;
+  SharedAnswers shared_answers_;
+  std::vector<uint32_t> free_states_;  // by NodeView::id
+  std::vector<uint32_t> shapes_;       // by PoolView::id
+  std::vector<uint64_t> marks_;
   std::vector<uint32_t> name_marks_;  // by name of a device: the pool that had it last
   uint32_t name_mark_ = 0;
 };

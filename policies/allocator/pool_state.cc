@@ -9,11 +9,11 @@
 
 namespace drasim {
 
-PoolState::PoolState(const PoolView& view, const UseIndex& use)
+PoolState::PoolState(const PoolView& view, const UseIndex& use, const ReleaseRules& rules)
     : view_(&view), left_(view.counters) {
   if (!view.group_uses.empty()) groups_.resize(view.counter_sets);
   for (const uint32_t device : view.consumers) {
-    if (!use.IsHeld(device)) continue;
+    if (!(rules.held_shares_are_charged ? use.IsHeld(device) : use.IsDedicated(device))) continue;
     for (const CounterUse& charged : view.uses.at(device)) left_[charged.counter] -= charged.amount;
     const auto groups = view.group_uses.find(device);
     if (groups == view.group_uses.end()) continue;
@@ -23,7 +23,17 @@ PoolState::PoolState(const PoolView& view, const UseIndex& use)
       std::any_of(left_.begin(), left_.end(), [](const ExactAmount& amount) { return amount < 0; });
 }
 
+bool PoolState::SliceSuffices(uint32_t slice) const {
+  for (size_t i = 0; i < left_.size(); ++i) {
+    if (view_->counter_slices[i] == slice && left_[i] < 0) return false;
+  }
+  return true;
+}
+
 bool PoolState::Suffices(const std::vector<CounterUse>& uses) const {
+  if (!view_->counter_slices.empty() && !uses.empty()) {
+    return SliceSuffices(view_->counter_slices[uses[0].counter]);
+  }
   // Upstream looks at all counters of the pool. Those that the device does not touch were in order
   // when the one before it was charged, unless they never were.
   if (overdrawn_) {
@@ -75,6 +85,19 @@ bool PoolState::Charge(uint32_t device) {
     Narrow(use, &groups_[use.set]);
   }
   return true;
+}
+
+bool PoolState::MayCharge(uint32_t device) const {
+  // Where a counter is negative to begin with, only a charge tells what is left.
+  if (overdrawn_) return true;
+  const std::vector<CounterUse>& uses = view_->uses.at(device);
+  const bool suffices = std::all_of(uses.begin(), uses.end(), [this](const CounterUse& use) {
+    return left_[use.counter] >= use.amount;
+  });
+  if (!suffices || groups_.empty()) return suffices;
+  const std::vector<GroupUse>& groups = view_->group_uses.at(device);
+  return std::all_of(groups.begin(), groups.end(),
+                     [this](const GroupUse& use) { return Admits(groups_[use.set], use); });
 }
 
 void PoolState::Discharge(uint32_t device) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "policies/allocator/node_pools.h"
+#include "policies/allocator/release_rules.h"
 #include "policies/allocator/use_index.h"
 
 namespace drasim {
@@ -20,11 +21,13 @@ struct CommonGroups {
 class PoolState {
  public:
   // Counters less what held devices consume, according to the present slices.
-  PoolState(const PoolView& view, const UseIndex& use);
+  PoolState(const PoolView& view, const UseIndex& use, const ReleaseRules& rules = {});
 
   // Charges a device that is about to be taken, unless a counter of the pool would not suffice or
   // the groups do not allow it. False leaves everything as it was. O(counters of the device).
   bool Charge(uint32_t device);
+  // False only if Charge would fail. O(counters of the device).
+  bool MayCharge(uint32_t device) const;
   // Undoes the last Charge, which was this device's.
   void Discharge(uint32_t device);
 
@@ -33,6 +36,8 @@ class PoolState {
 
  private:
   bool Suffices(const std::vector<CounterUse>& uses) const;
+  // The same where counters belong to a slice: only those of the device's slice count.
+  bool SliceSuffices(uint32_t slice) const;
   static bool Admits(const CommonGroups& common, const GroupUse& use);
   static void Narrow(const GroupUse& use, CommonGroups* common);
 

@@ -2,20 +2,24 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "model/check.h"
 #include "model/status_macros.h"
 #include "policies/allocator/allocation_results.h"
 #include "policies/allocator/allocation_search.h"
 #include "policies/allocator/claim_plan.h"
-#include "policies/allocator/use_index.h"
+#include "policies/allocator/node_states.h"
+#include "policies/allocator/shared_answers.h"
 
 namespace drasim {
 namespace {
 
 using proto::kube::ResourceClaimV1;
+using ClaimSpan = absl::Span<const ResourceClaimV1* const>;
 
 // A claim is one bit of a word in the search.
 constexpr size_t kMaxClaims = 64;
@@ -25,52 +29,39 @@ constexpr size_t kMaxClaims = 64;
 // The parts that an allocator keeps: the plan of the latest claims, and the search with it.
 class AllocatorState {
  public:
-  AllocatorState(std::shared_ptr<NodePools> pools, std::shared_ptr<SelectorVerdicts> verdicts,
-                 UseIndex use)
-      : pools_(std::move(pools)), verdicts_(std::move(verdicts)), use_(std::move(use)) {}
+  AllocatorState(std::shared_ptr<HeldDevices> held, std::shared_ptr<SelectorVerdicts> verdicts)
+      : held_(std::move(held)), pools_(held_->pools()), verdicts_(std::move(verdicts)) {}
 
   void AddClass(const proto::kube::DeviceClass* device_class) {
     classes_[device_class->metadata().name()] = device_class;
   }
 
-  AllocationAnswer Decide(const proto::kube::Node& node,
-                          absl::Span<const ResourceClaimV1* const> claims) {
+  AllocationAnswer Decide(const proto::kube::Node& node, ClaimSpan claims) {
     AllocationAnswer answer;
-    if (claims.size() > kMaxClaims) {
-      answer.outcome = AllocationOutcome::kError;
-      answer.error =
-          absl::StrCat("found ", claims.size(), " claims, expected at most ", kMaxClaims);
-      return answer;
-    }
-    if (search_ == nullptr ||
-        !std::equal(claims.begin(), claims.end(), claims_.begin(), claims_.end())) {
-      claims_.assign(claims.begin(), claims.end());
-      search_ = nullptr;
-      plan_ = std::make_unique<ClaimPlan>(pools_->options(), pools_->catalog(), classes_,
-                                          verdicts_.get(), claims_);
-      search_ =
-          std::make_unique<AllocationSearch>(pools_.get(), verdicts_.get(), &use_, plan_.get());
-    }
-    const NodeView& view = pools_->ViewOf(node);
-    const AllocationSearch::Outcome outcome = search_->Run(view);
-    if (pools_->options().count_steps) answer.steps = search_->steps();
-    if (outcome == AllocationSearch::Outcome::kFound) {
-      answer.outcome = AllocationOutcome::kAllocated;
-    } else if (outcome == AllocationSearch::Outcome::kError) {
-      answer.outcome = AllocationOutcome::kError;
-      answer.error = search_->error();
-    } else if (view.any_invalid) {
-      answer.outcome = AllocationOutcome::kNodeError;
-      answer.error = "invalid resource pools were encountered";
-    }
+    if (!Accepts(claims, &answer)) return answer;
+    Plan(claims);
+    const NodeView& view = pools_.ViewOf(node);
+    const std::optional<AllocationOutcome> known = KnownOutcome(view);
+    // Errors are worded by a search on the node itself.
+    if (!known.has_value() || known == AllocationOutcome::kError) return Search(view);
+    answer.outcome = *known;
+    answer.steps = answers_->StepsOf(held_->states().StateOf(view));
+    if (known == AllocationOutcome::kNodeError) answer.error = kInvalidPools;
     return answer;
   }
 
-  AllocationAnswer Allocate(const proto::kube::Node& node,
-                            absl::Span<const ResourceClaimV1* const> claims) {
-    AllocationAnswer answer = Decide(node, claims);
+  AllocationAnswer Allocate(const proto::kube::Node& node, ClaimSpan claims) {
+    AllocationAnswer answer;
+    if (!Accepts(claims, &answer)) return answer;
+    Plan(claims);
+    const NodeView& view = pools_.ViewOf(node);
+    if (KnownOutcome(view) == AllocationOutcome::kDoesNotFit) {
+      answer.steps = answers_->StepsOf(held_->states().StateOf(view));
+      return answer;
+    }
+    answer = Search(view);
     if (answer.outcome != AllocationOutcome::kAllocated) return answer;
-    auto results = AllocationResults(*pools_, plan_.get(), *search_, node.metadata().name());
+    auto results = AllocationResults(pools_, plan_.get(), *search_, node.metadata().name());
     if (results.ok()) {
       answer.results = *std::move(results);
     } else {
@@ -80,22 +71,100 @@ class AllocatorState {
     return answer;
   }
 
+  void DecideAll(absl::Span<const NodeView* const> nodes, ClaimSpan claims,
+                 absl::Span<AllocationOutcome> outcomes) {
+    DRASIM_CHECK_EQ(nodes.size(), outcomes.size());
+    AllocationAnswer refused;
+    if (!Accepts(claims, &refused)) {
+      std::fill(outcomes.begin(), outcomes.end(), refused.outcome);
+      return;
+    }
+    Plan(claims);
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const std::optional<AllocationOutcome> known = KnownOutcome(*nodes[i]);
+      outcomes[i] = known.has_value() ? *known : Search(*nodes[i]).outcome;
+    }
+  }
+
  private:
-  std::shared_ptr<NodePools> pools_;
+  static constexpr char kInvalidPools[] = "invalid resource pools were encountered";
+
+  static bool Accepts(ClaimSpan claims, AllocationAnswer* answer) {
+    if (claims.size() <= kMaxClaims) return true;
+    answer->outcome = AllocationOutcome::kError;
+    answer->error = absl::StrCat("found ", claims.size(), " claims, expected at most ", kMaxClaims);
+    return false;
+  }
+
+  void Plan(ClaimSpan claims) {
+    held_->states().Refresh();
+    const bool same = plan_ != nullptr &&
+                      std::equal(claims.begin(), claims.end(), claims_.begin(), claims_.end());
+    const uint64_t generation = pools_.shared_answers().generation();
+    if (same && generation == generation_) return;
+    generation_ = generation;
+    if (!same) {
+      claims_.assign(claims.begin(), claims.end());
+      search_ = nullptr;
+      plan_ = std::make_unique<ClaimPlan>(pools_.options(), pools_.catalog(), classes_,
+                                          verdicts_.get(), claims_);
+    }
+    answers_ = pools_.options().share_answers
+                   ? pools_.shared_answers().For(plan_->Content(), verdicts_)
+                   : nullptr;
+  }
+
+  std::optional<AllocationOutcome> KnownOutcome(const NodeView& view) {
+    if (answers_ == nullptr) return std::nullopt;
+    return answers_->Of(held_->states().StateOf(view));
+  }
+
+  AllocationAnswer Search(const NodeView& view) {
+    if (search_ == nullptr) {
+      search_ = std::make_unique<AllocationSearch>(&pools_, verdicts_.get(), &held_->index(),
+                                                   plan_.get());
+    }
+    AllocationAnswer answer;
+    const AllocationSearch::Outcome outcome = search_->Run(view);
+    if (pools_.options().count_steps) answer.steps = search_->steps();
+    if (outcome == AllocationSearch::Outcome::kFound) {
+      answer.outcome = AllocationOutcome::kAllocated;
+    } else if (outcome == AllocationSearch::Outcome::kError) {
+      answer.outcome = AllocationOutcome::kError;
+      answer.error = search_->error();
+    } else if (view.any_invalid && pools_.rules().passes_invalid_pools) {
+      answer.outcome = AllocationOutcome::kNodeError;
+      answer.error = kInvalidPools;
+    }
+    if (answers_ != nullptr) {
+      answers_->Keep(held_->states().StateOf(view), answer.outcome, answer.steps);
+    }
+    return answer;
+  }
+
+  std::shared_ptr<HeldDevices> held_;
+  NodePools& pools_;
   std::shared_ptr<SelectorVerdicts> verdicts_;
-  UseIndex use_;
   DeviceClassIndex classes_;
   std::vector<const ResourceClaimV1*> claims_;
   std::unique_ptr<ClaimPlan> plan_;
-  std::unique_ptr<AllocationSearch> search_;
+  std::unique_ptr<AllocationSearch> search_;  // null: no node has needed it yet
+  std::shared_ptr<AnswersByState> answers_;   // for the claims; null: answers are not shared
+  uint64_t generation_ = 0;                   // of answers_
 };
 
 absl::StatusOr<std::unique_ptr<StructuredAllocator>> StructuredAllocator::Make(
     std::shared_ptr<NodePools> pools, std::shared_ptr<SelectorVerdicts> verdicts,
     absl::Span<const proto::kube::DeviceClass* const> classes, const DeviceUse& use) {
-  ASSIGN_OR_RETURN(UseIndex index, UseIndex::Make(pools->catalog(), use));
-  auto state =
-      std::make_unique<AllocatorState>(std::move(pools), std::move(verdicts), std::move(index));
+  auto held = std::make_shared<HeldDevices>(std::move(pools));
+  RETURN_IF_ERROR(held->Add(use));
+  return Make(std::move(held), std::move(verdicts), classes);
+}
+
+std::unique_ptr<StructuredAllocator> StructuredAllocator::Make(
+    std::shared_ptr<HeldDevices> held, std::shared_ptr<SelectorVerdicts> verdicts,
+    absl::Span<const proto::kube::DeviceClass* const> classes) {
+  auto state = std::make_unique<AllocatorState>(std::move(held), std::move(verdicts));
   for (const proto::kube::DeviceClass* device_class : classes) state->AddClass(device_class);
   return std::unique_ptr<StructuredAllocator>(new StructuredAllocator(std::move(state)));
 }
@@ -113,6 +182,12 @@ AllocationAnswer StructuredAllocator::Allocate(const proto::kube::Node& node,
 AllocationAnswer StructuredAllocator::Decide(const proto::kube::Node& node,
                                              absl::Span<const ResourceClaimV1* const> claims) {
   return state_->Decide(node, claims);
+}
+
+void StructuredAllocator::DecideAll(absl::Span<const NodeView* const> nodes,
+                                    absl::Span<const ResourceClaimV1* const> claims,
+                                    absl::Span<AllocationOutcome> outcomes) {
+  state_->DecideAll(nodes, claims, outcomes);
 }
 
 }  // namespace drasim

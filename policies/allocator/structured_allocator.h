@@ -26,18 +26,13 @@
 #include "absl/types/span.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
+#include "policies/allocator/allocation_outcome.h"
 #include "policies/allocator/device_use.h"
+#include "policies/allocator/held_devices.h"
 #include "policies/allocator/node_pools.h"
 #include "policies/allocator/selector_verdicts.h"
 
 namespace drasim {
-
-enum class AllocationOutcome : uint8_t {
-  kAllocated,
-  kDoesNotFit,
-  kNodeError,  // concerns this node alone; others may still fit
-  kError,      // ends the scheduling attempt
-};
 
 struct AllocationAnswer {
   AllocationOutcome outcome = AllocationOutcome::kDoesNotFit;
@@ -56,6 +51,11 @@ class StructuredAllocator {
   static absl::StatusOr<std::unique_ptr<StructuredAllocator>> Make(
       std::shared_ptr<NodePools> pools, std::shared_ptr<SelectorVerdicts> verdicts,
       absl::Span<const proto::kube::DeviceClass* const> classes, const DeviceUse& use);
+  // The same with devices that are kept up to date elsewhere, and must not change while the
+  // allocator lives. O(classes).
+  static std::unique_ptr<StructuredAllocator> Make(
+      std::shared_ptr<HeldDevices> held, std::shared_ptr<SelectorVerdicts> verdicts,
+      absl::Span<const proto::kube::DeviceClass* const> classes);
   ~StructuredAllocator();
 
   // Devices of `node` for all of the claims, none of which is allocated, or for none. The claims
@@ -68,6 +68,14 @@ class StructuredAllocator {
   // The same without the results: what a filter needs.
   AllocationAnswer Decide(const proto::kube::Node& node,
                           absl::Span<const proto::kube::ResourceClaimV1* const> claims);
+
+  // Decides for many nodes, views of the allocator's pools: outcomes[i] is that of Decide on
+  // nodes[i], which also says why. Nodes in the same state (NodeStates) cost one search, as do
+  // claims that differ in nothing but their names.
+  // REQUIRES: outcomes has the size of nodes.
+  void DecideAll(absl::Span<const NodeView* const> nodes,
+                 absl::Span<const proto::kube::ResourceClaimV1* const> claims,
+                 absl::Span<AllocationOutcome> outcomes);
 
  private:
   explicit StructuredAllocator(std::unique_ptr<AllocatorState> state);

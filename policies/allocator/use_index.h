@@ -1,11 +1,14 @@
-// UseIndex: a DeviceUse by rows of a catalog.
+// UseIndex: a DeviceUse by rows of a catalog, which grows and shrinks with the claims.
 #ifndef DRASIM_POLICIES_ALLOCATOR_USE_INDEX_H_
 #define DRASIM_POLICIES_ALLOCATOR_USE_INDEX_H_
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "policies/allocator/device_catalog.h"
 #include "policies/allocator/device_use.h"
@@ -14,8 +17,15 @@ namespace drasim {
 
 class UseIndex {
  public:
-  // Devices that the catalog lacks are left out. OutOfRange for consumed capacities beyond 10^24.
-  static absl::StatusOr<UseIndex> Make(const DeviceCatalog& catalog, const DeviceUse& use);
+  // Nothing is held.
+  explicit UseIndex(std::shared_ptr<const DeviceCatalog> catalog);
+
+  // Devices that the catalog lacks are left out. OutOfRange for consumed capacities beyond 10^24;
+  // the index is then unchanged. Gives the pools of the catalog in which something has changed.
+  // O(use).
+  absl::StatusOr<std::vector<uint32_t>> Add(const DeviceUse& use);
+  // REQUIRES: was added before, be it together with others.
+  std::vector<uint32_t> Remove(const DeviceUse& use);
 
   bool IsDedicated(uint32_t device) const { return dedicated_[device]; }
   // Held alone or in shares.
@@ -23,10 +33,29 @@ class UseIndex {
   bool IsShared(uint32_t device) const { return !shares_.empty() && shares_.contains(device); }
   // By capacity of the device; null when nothing is consumed.
   const std::vector<ExactAmount>* ConsumedOf(uint32_t device) const;
+  // Holders of devices of a pool of the catalog, counted by device; 0: nothing is held.
+  uint32_t HeldIn(uint32_t pool) const { return holders_[pool]; }
 
  private:
+  struct Share {
+    uint32_t holders = 0;
+    uint32_t consumers = 0;            // entries of DeviceUse::consumed
+    std::vector<ExactAmount> amounts;  // by capacity; empty without consumers
+  };
+  using Amounts = std::vector<std::pair<uint32_t, std::vector<ExactAmount>>>;  // by device
+
+  absl::StatusOr<Amounts> Consumed(const DeviceUse& use) const;
+  uint32_t PoolOf(uint32_t device) const;
+  void Hold(uint32_t device);
+  void Release(uint32_t device);
+  // Removes the share when nobody holds it.
+  void Leave(uint32_t device, uint32_t consumers);
+
+  std::shared_ptr<const DeviceCatalog> catalog_;
   std::vector<bool> dedicated_;
-  absl::flat_hash_map<uint32_t, std::vector<ExactAmount>> shares_;
+  absl::flat_hash_map<uint32_t, uint32_t> more_holders_;  // of dedicated devices, beyond the first
+  absl::flat_hash_map<uint32_t, Share> shares_;
+  std::vector<uint32_t> holders_;  // by pool
 };
 
 }  // namespace drasim

@@ -46,6 +46,7 @@ std::optional<ClaimCall> DeleteClaimTask::Update() {
 }
 
 std::optional<ClaimCall> DeleteClaimTask::Next(const ClaimReply* reply) {
+  pauses_ = false;
   if (stage_ == Stage::kBegin) return Update();
   const std::string key = ClaimKey(*claim_);
   if (!reply->status.ok()) {
@@ -56,6 +57,7 @@ std::optional<ClaimCall> DeleteClaimTask::Next(const ClaimReply* reply) {
       return Fail(absl::IsNotFound(reply->status) ? absl::OkStatus() : reply->status);
     }
     if (absl::IsAborted(reply->status) && attempts_ < kMostAttempts) {
+      pauses_ = true;
       stage_ = Stage::kRefresh;
       return CallOf(ClaimVerb::kGet, claim_);
     }
@@ -99,6 +101,11 @@ std::optional<ClaimCall> BindClaimTask::WriteStatus() {
   auto reserved = std::make_shared<kube::ResourceClaimV1>(*claim_);
   kube::ResourceClaimStatusV1* const status = reserved->mutable_status();
   if (reservation_.allocation.has_value()) *status->mutable_allocation() = *reservation_.allocation;
+  // Without binding conditions it is left to the API server to refuse the reservation.
+  if (!reservation_.timestamp.empty() && !status->has_allocation()) {
+    return Fail(absl::FailedPreconditionError(
+        absl::StrCat("claim ", ClaimKey(*claim_), " got deallocated elsewhere in the meantime")));
+  }
   *status->add_reserved_for() = reservation_.consumer;
   if (!reservation_.timestamp.empty() && status->allocation().allocation_timestamp().empty()) {
     status->mutable_allocation()->set_allocation_timestamp(reservation_.timestamp);
@@ -124,6 +131,7 @@ std::optional<ClaimCall> BindClaimTask::AfterFailure(const absl::Status& status)
   const std::string key = ClaimKey(*claim_);
   const bool updates = stage_ == Stage::kFinalizer || stage_ == Stage::kStatus;
   if (updates && absl::IsAborted(status) && attempts_ < kMostAttempts) {
+    pauses_ = true;
     stage_ = Stage::kRefresh;
     return CallOf(ClaimVerb::kGet, claim_);
   }
@@ -147,6 +155,7 @@ std::optional<ClaimCall> BindClaimTask::AfterFailure(const absl::Status& status)
 }
 
 std::optional<ClaimCall> BindClaimTask::Next(const ClaimReply* reply) {
+  pauses_ = false;
   if (reply != nullptr && !reply->status.ok()) return AfterFailure(reply->status);
   if (reply != nullptr && reply->claim != nullptr) claim_ = reply->claim;
   switch (stage_) {

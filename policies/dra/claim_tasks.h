@@ -17,11 +17,17 @@
 
 namespace drasim {
 
+// Pause before a call that met a conflict is tried again: retry.DefaultRetry of client-go, which
+// adds up to a tenth at random.
+inline constexpr int64_t kRetryPauseNs = 10'000'000;
+
 class ClaimTask {
  public:
   virtual ~ClaimTask() = default;
   // The next call; none at the end. `reply` answers the previous one: null for the first.
   virtual std::optional<ClaimCall> Next(const ClaimReply* reply) = 0;
+  // Whether the call that Next gave is due only after kRetryPauseNs.
+  bool pauses() const { return pauses_; }
   // Valid at the end.
   const absl::Status& status() const { return status_; }
   // The claim's latest version that a call returned, or the one given; null once it is deleted.
@@ -35,6 +41,7 @@ class ClaimTask {
     return std::nullopt;
   }
   ClaimRef claim_;
+  bool pauses_ = false;
 
  private:
   absl::Status status_;

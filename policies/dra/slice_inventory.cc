@@ -56,8 +56,15 @@ void SliceInventory::AddClass(kube::DeviceClass device_class) {
   classes_.push_back(std::make_shared<kube::DeviceClass>(std::move(device_class)));
 }
 
-bool SliceInventory::Put(const kube::ResourceSlice& slice) {
+void SliceInventory::BeforeChange() {
   views_ = nullptr;
+  if (options_.strict_upstream || holders_ == nullptr) return;
+  const absl::StatusOr<DeviceUse> use = holders_();
+  if (use.ok()) ledger_.Update(slices_, *use);
+}
+
+bool SliceInventory::Put(const kube::ResourceSlice& slice) {
+  BeforeChange();
   auto tainted = std::make_shared<kube::ResourceSlice>(slice);
   AppendTaintsOfRules(rules_, tainted.get());
   for (auto& present : slices_) {
@@ -74,8 +81,8 @@ bool SliceInventory::Remove(absl::string_view name) {
     return slice->metadata().name() == name;
   });
   if (found == slices_.end()) return false;
+  BeforeChange();
   slices_.erase(found);
-  views_ = nullptr;
   return true;
 }
 
@@ -86,13 +93,19 @@ absl::StatusOr<std::shared_ptr<const SliceInventory::Views>> SliceInventory::Cur
   std::vector<const kube::ResourceSlice*> slices;
   for (const auto& slice : slices_) slices.push_back(slice.get());
   ASSIGN_OR_RETURN(views->catalog, DeviceCatalog::Make(slices));
-  views->pools = std::make_shared<NodePools>(options_, views->catalog);
+  views->pools = std::make_shared<NodePools>(options_, views->catalog, drift_);
   views->verdicts = make_verdicts_(&views->catalog->columns(), options_.features);
   views_ = views;
   return views_;
 }
 
 absl::StatusOr<std::unique_ptr<DeviceSearch>> SliceInventory::NewSearch(const DeviceUse& use) {
+  if (!options_.strict_upstream) {
+    ledger_.Update(slices_, use);
+    std::vector<CounterDrift> drift = ledger_.Drift(slices_);
+    if (drift != drift_) views_ = nullptr;
+    drift_ = std::move(drift);
+  }
   ASSIGN_OR_RETURN(const std::shared_ptr<const Views> views, CurrentViews());
   std::vector<const kube::DeviceClass*> classes;
   for (const auto& device_class : classes_) classes.push_back(device_class.get());

@@ -17,6 +17,7 @@
 #include "policies/allocator/device_use.h"
 #include "policies/allocator/node_pools.h"
 #include "policies/allocator/selector_verdicts.h"
+#include "policies/dra/counter_ledger.h"
 #include "policies/dra/device_search.h"
 
 namespace drasim {
@@ -44,6 +45,12 @@ class SliceInventory {
   // InvalidArgument for amounts that are no quantities. O(devices) after a change, else O(use).
   absl::StatusOr<std::unique_ptr<DeviceSearch>> NewSearch(const DeviceUse& use);
 
+  // Tells which devices are held. Without strict_upstream the inventory asks before a slice
+  // changes, and remembers what they took; without this function it knows the use of searches only.
+  void set_holders(std::function<absl::StatusOr<DeviceUse>()> holders) {
+    holders_ = std::move(holders);
+  }
+
  private:
   // Views that follow from the slices alone.
   struct Views {
@@ -53,6 +60,7 @@ class SliceInventory {
     std::shared_ptr<SelectorVerdicts> verdicts;
   };
   absl::StatusOr<std::shared_ptr<const Views>> CurrentViews();
+  void BeforeChange();
 
   AllocatorOptions options_;
   SelectorVerdictsMaker make_verdicts_;
@@ -60,6 +68,10 @@ class SliceInventory {
   std::vector<std::shared_ptr<const proto::kube::DeviceClass>> classes_;
   std::vector<std::shared_ptr<const proto::kube::ResourceSlice>> slices_;
   std::shared_ptr<const Views> views_;  // null after a change; searches keep theirs
+  // Without strict_upstream.
+  std::function<absl::StatusOr<DeviceUse>()> holders_;
+  CounterLedger ledger_;
+  std::vector<CounterDrift> drift_;  // of views_
 };
 
 }  // namespace drasim

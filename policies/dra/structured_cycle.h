@@ -46,6 +46,9 @@ struct StructuredOptions {
   // The modelled time of one step of upstream's search. 0: a search never times out. Otherwise the
   // searches must count their steps.
   int64_t search_step_ns = 0;
+  // Of what upstream draws at random: the claim that PostFilter frees, the identities of shares and
+  // the lengths of pauses. None: the pod's first claim, one identity for all, the shortest pause.
+  std::optional<uint64_t> seed;
 };
 
 // Name of a synthetic claim that no API server has yet.
@@ -87,9 +90,10 @@ struct StructuredCycle {
   Phase phase = Phase::kNone;
   std::string node;
   std::deque<Task> tasks;
-  int64_t wake_ns = 0;      // the next look at conditions
-  int64_t deadline_ns = 0;  // of the wait for them
-  std::string outcome;      // PostFilter's words
+  std::optional<ClaimCall> paused_call;  // due at the end of a pause
+  int64_t wake_ns = 0;                   // the next look at conditions
+  int64_t deadline_ns = 0;               // of the wait for them
+  std::string outcome;                   // PostFilter's words
 
   bool HasUserClaims() const { return claims.size() > (has_synthetic ? 1U : 0U); }
   bool IsSynthetic(size_t index) const { return has_synthetic && index + 1 == claims.size(); }

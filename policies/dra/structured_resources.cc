@@ -13,6 +13,7 @@
 #include "policies/dra/binding_conditions.h"
 #include "policies/dra/claim_rules.h"
 #include "policies/dra/claim_score.h"
+#include "policies/dra/drawn_values.h"
 
 namespace drasim {
 namespace {
@@ -290,14 +291,19 @@ ClaimStatus StructuredResources::Filter(StructuredCycle* cycle, const kube::Node
 // --- Score, Reserve ---
 
 int64_t StructuredResources::Score(const StructuredCycle& cycle, const std::string& node) const {
+  if (!options_.prioritized_list || options_.release < StructuredRelease::k1_35) return 0;
   const auto find = cycle.finds.find(node);
   if (find == cycle.finds.end()) return 0;
   int64_t score = 0;
   size_t next = 0;
   for (const StructuredCycle::Claim& entry : cycle.claims) {
-    if (IsAllocatedClaim(*entry.claim)) continue;
-    score += ClaimScore(*entry.claim, find->second.allocations[next]);
-    ++next;
+    // Claims that were allocated before add the same to every node, which counts when scores are
+    // normalised.
+    if (IsAllocatedClaim(*entry.claim)) {
+      score += ClaimScore(*entry.claim, entry.claim->status().allocation());
+    } else {
+      score += ClaimScore(*entry.claim, find->second.allocations[next++]);
+    }
   }
   return score;
 }
@@ -320,6 +326,12 @@ ClaimStatus StructuredResources::Reserve(StructuredCycle* cycle, const std::stri
     if (IsAllocatedClaim(*entry.claim)) continue;
     entry.allocation = find->second.allocations[next];
     ++next;
+    if (options_.seed.has_value()) {
+      DrawShareIds(
+          *options_.seed,
+          absl::StrCat(pod_uid, " ", entry.claim->metadata().uid(), " ", cycle->started_ns),
+          &*entry.allocation);
+    }
     auto reserved = std::make_shared<kube::ResourceClaimV1>(
         cycle->IsSynthetic(i) ? *find->second.synthetic : *entry.claim);
     if (!HasClaimFinalizer(*reserved))

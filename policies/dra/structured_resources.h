@@ -41,7 +41,7 @@ class StructuredResources {
                         StructuredCycle* cycle) const;
   // kError ends the attempt for all nodes.
   ClaimStatus Filter(StructuredCycle* cycle, const proto::kube::Node& node) const;
-  // For nodes that passed.
+  // For nodes that passed. 0 without the gate DRAPrioritizedList, and before 1.35.
   int64_t Score(const StructuredCycle& cycle, const std::string& node) const;
   // Keeps the devices found on the node from other pods, in memory.
   ClaimStatus Reserve(StructuredCycle* cycle, const std::string& node);

@@ -9,6 +9,7 @@
 #include "model/time.h"
 #include "policies/dra/binding_conditions.h"
 #include "policies/dra/claim_rules.h"
+#include "policies/dra/drawn_values.h"
 
 namespace drasim {
 namespace {
@@ -50,12 +51,22 @@ ClaimRef Deallocated(const kube::ResourceClaimV1& claim) {
 
 // --- PostFilter ---
 
+std::vector<size_t> StructuredWrites::DrawnOrder(const StructuredCycle& cycle) const {
+  std::vector<size_t> order(cycle.unavailable.begin(), cycle.unavailable.end());
+  if (!options_.seed.has_value()) return order;
+  const std::string subject = absl::StrCat(cycle.pod->metadata().uid(), " ", cycle.started_ns);
+  std::sort(order.begin(), order.end(), [&](size_t left, size_t right) {
+    return DrawnWord(*options_.seed, subject, left) < DrawnWord(*options_.seed, subject, right);
+  });
+  return order;
+}
+
 ClaimProgress StructuredWrites::PostFilter(StructuredCycle* cycle) {
   cycle->phase = StructuredCycle::Phase::kPostFilter;
   cycle->outcome = options_.release >= StructuredRelease::k1_37 ? ""
                    : cycle->claims.empty()                      ? "no new claims to deallocate"
                                                                 : "still not schedulable";
-  for (const size_t index : cycle->unavailable) {
+  for (const size_t index : DrawnOrder(*cycle)) {
     // Deleted below.
     if (cycle->IsSynthetic(index)) break;
     const ClaimRef& claim = cycle->claims[index].claim;
@@ -190,6 +201,7 @@ ClaimProgress StructuredWrites::Poll(StructuredCycle* cycle, int64_t now_ns) {
 ClaimProgress StructuredWrites::Unreserve(StructuredCycle* cycle) {
   cycle->phase = StructuredCycle::Phase::kUnreserve;
   cycle->tasks.clear();
+  cycle->paused_call.reset();
   const std::string& uid = cycle->pod->metadata().uid();
   for (size_t i = 0; i < cycle->claims.size(); ++i) {
     const ClaimRef& claim = cycle->claims[i].claim;
@@ -219,7 +231,17 @@ ClaimProgress StructuredWrites::RunTasks(StructuredCycle* cycle, const ClaimRepl
     std::optional<ClaimCall> call = front.task->Next(reply);
     if (call.has_value()) {
       ClaimProgress progress;
-      progress.call = std::move(call);
+      if (!front.task->pauses()) {
+        progress.call = std::move(call);
+        return progress;
+      }
+      cycle->paused_call = std::move(call);
+      progress.wake_ns = now_ns + kRetryPauseNs;
+      if (options_.seed.has_value()) {
+        const uint64_t drawn =
+            DrawnWord(*options_.seed, cycle->pod->metadata().uid(), static_cast<uint64_t>(now_ns));
+        *progress.wake_ns += static_cast<int64_t>(drawn % (kRetryPauseNs / 10));
+      }
       return progress;
     }
     reply = nullptr;
@@ -252,6 +274,12 @@ ClaimProgress StructuredWrites::AfterTasks(StructuredCycle* cycle, int64_t now_n
 
 ClaimProgress StructuredWrites::Resume(StructuredCycle* cycle, const ClaimReply* reply,
                                        int64_t now_ns) {
+  if (cycle->paused_call.has_value()) {
+    ClaimProgress progress;
+    progress.call = std::move(cycle->paused_call);
+    cycle->paused_call.reset();
+    return progress;
+  }
   if (cycle->phase == StructuredCycle::Phase::kWait) return Poll(cycle, now_ns);
   return RunTasks(cycle, reply, now_ns);
 }

@@ -9,14 +9,13 @@
 //   }
 //
 // Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/dynamicresources, release 1.37.2.
-// Two differences: where upstream draws a claim to deallocate, the pod's first one is taken; and no
-// time passes between the attempts of a call that meets conflicts.
 #ifndef DRASIM_POLICIES_DRA_STRUCTURED_WRITES_H_
 #define DRASIM_POLICIES_DRA_STRUCTURED_WRITES_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "policies/dra/claim_port.h"
 #include "policies/dra/claim_tasks.h"
@@ -48,6 +47,8 @@ class StructuredWrites {
   // Adds PreBind's calls for the first claim from `from` on that is not reserved for the pod.
   void AddBindTask(StructuredCycle* cycle, size_t from, int64_t now_ns) const;
   ClaimReservation ReservationOf(const StructuredCycle& cycle, size_t index, int64_t now_ns) const;
+  // The unavailable claims in the order in which PostFilter looks at them.
+  std::vector<size_t> DrawnOrder(const StructuredCycle& cycle) const;
   ClaimProgress RunTasks(StructuredCycle* cycle, const ClaimReply* reply, int64_t now_ns);
   void EndBindTask(StructuredCycle* cycle, size_t index, const ClaimTask& task);
   ClaimProgress AfterTasks(StructuredCycle* cycle, int64_t now_ns);

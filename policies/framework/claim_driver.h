@@ -34,12 +34,20 @@ struct ClaimAllocation {
   Ref<Allocation> allocation;
 };
 
-class ClaimDriver {
+// A driver's plugin of the kubelets, which prepares allocated claims on their nodes.
+class NodePlugin {
  public:
-  virtual ~ClaimDriver() = default;
-  // "gpu.resource.nvidia.com"
+  virtual ~NodePlugin() = default;
+  // The driver's name: "gpu.resource.nvidia.com"
   virtual absl::string_view name() const = 0;
+  // Times to prepare an allocation on its node before its first pod starts, and to clean up after
+  // its last (partitions, reprogramming, initialisation).
+  virtual SimDuration PrepareTime(const ResourceClaim&) const { return SimDuration(); }
+  virtual SimDuration UnprepareTime(const ResourceClaim&) const { return SimDuration(); }
+};
 
+class ClaimDriver : public NodePlugin {
+ public:
   // Whether the driver can read the parameters. The controller reports the error, and retries.
   virtual absl::Status CheckParameters(const ClaimToAllocate& claim) const = 0;
 
@@ -76,11 +84,6 @@ class ClaimDriver {
 
   // After a restart, with the claims that the server shows as allocated by this driver, by uid.
   virtual void Restore(absl::Span<const Ref<ResourceClaim>> allocated) = 0;
-
-  // The kubelet plugin's times to prepare an allocation on its node before its first pod starts,
-  // and to clean up after its last (partitions, reprogramming, initialisation).
-  virtual SimDuration PrepareTime(const ResourceClaim&) const { return SimDuration(); }
-  virtual SimDuration UnprepareTime(const ResourceClaim&) const { return SimDuration(); }
 
   virtual void Save(StateWriter& out) const = 0;
   virtual absl::Status Load(StateReader& in) = 0;

@@ -100,6 +100,8 @@ void Profile::AddPlugin(std::unique_ptr<Plugin> plugin, bool first) {
   ListRequeues();
 }
 
+void Profile::AddScore(ScorePlugin* plugin, int64_t weight) { scores_.push_back({plugin, weight}); }
+
 void Profile::ListRequeues() {
   requeues_.clear();
   for (const FilterEntry& filter : filters_) requeues_.push_back(filter.plugin);

@@ -89,6 +89,8 @@ class Profile {
   // Adds a plugin after those of the policy, or before them (its Filter always runs last). For
   // extensions and tests; the profile must not be in use yet.
   void AddPlugin(std::unique_ptr<Plugin> plugin, bool first = false);
+  // Lets a plugin of the profile score nodes, after those that do already.
+  void AddScore(ScorePlugin* plugin, int64_t weight);
   // The profile's reason for reason `local` (1-based) of one of its plugins; kFits for kFits.
   ReasonIndex ReasonOf(const Plugin* plugin, ReasonIndex local) const;
   // The plugin that gives a reason of the profile, by name, and the reason's number there.

@@ -20,6 +20,7 @@
 #include "sim/app/exit_codes.h"
 #include "sim/kube/case_file.h"
 #include "sim/sdra/allocator_case.h"
+#include "sim/sdra/allocator_rounds.h"
 #include "sim/sdra/case_table.h"
 #include "sim/sdra/json_message.h"
 #include "sim/sdra/plugin_case.h"
@@ -58,7 +59,7 @@ absl::Status AnswerPluginLine(absl::string_view line, SdraRun* run) {
   ASSIGN_OR_RETURN(const SdraLine read, SdraLine::Parse(line, "line"));
   ASSIGN_OR_RETURN(const proto::kube::SdraCase given, read.Case());
   ASSIGN_OR_RETURN(const std::vector<proto::kube::SdraStepAnswer> answers,
-                   AnswerPluginCase(given, MakeCelVerdicts));
+                   AnswerPluginCase(given, MakeCelVerdicts, run->options));
   if (!run->compare) {
     std::fputs(PluginAnswerLine(given.name(), answers).c_str(), stdout);
     return absl::OkStatus();
@@ -90,6 +91,8 @@ absl::Status CasesSdraCommand(const ParsedFlags& flags) {
   SdraRun run;
   run.variant = flags.GetOr("variant", "incubating");
   ASSIGN_OR_RETURN(run.options.variant, ParseAllocatorVariant(run.variant));
+  ASSIGN_OR_RETURN(run.options.release, ParseStructuredRelease(flags.GetOr("release", "1.37")));
+  run.options.strict_upstream = !flags.Has("mended");
   run.options.count_steps = flags.Has("count-steps");
   run.compare = flags.Has("compare");
   ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(flags.positional()[0]));

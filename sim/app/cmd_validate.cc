@@ -16,6 +16,7 @@
 #include "model/kube/slice_reader.h"
 #include "model/proto/resource.pb.h"
 #include "model/status_macros.h"
+#include "policies/cel/admission.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
 #include "sim/app/report_flag.h"
@@ -76,7 +77,9 @@ class ValidFiles {
 
 // A manifest. What is odd in it, and what makes a pool of devices unusable, are warnings.
 absl::Status ValidateObjects(absl::string_view text, const std::string& name, ValidFiles* valid) {
-  ASSIGN_OR_RETURN(const KubeManifest manifest, ReadKubeObjects(text, name));
+  KubeReadOptions options;
+  options.check = cel::ExpressionProblems;
+  ASSIGN_OR_RETURN(const KubeManifest manifest, ReadKubeObjects(text, name, options));
   std::vector<proto::kube::ResourceSlice> slices;
   for (const KubeObject& read : manifest.objects) {
     if (read.object.has_resource_slice()) slices.push_back(read.object.resource_slice());

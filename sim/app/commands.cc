@@ -196,6 +196,9 @@ std::vector<Command> MakeCommands() {
        "with or without the answer of the original allocator, which --compare needs.\n",
        {{"variant", "", "VARIANT",
          "of the original allocator: stable, incubating (default) or experimental"},
+        {"release", "", "RELEASE", "of the original scheduler: 1.34 to 1.37 (default)"},
+        {"mended", "", "",
+         "without the bugs that are open in the original (strict_upstream: false)"},
         {"count-steps", "", "",
          "search as the original does, without pruning, and count the calls of its recursive "
          "function"},
@@ -425,6 +428,20 @@ std::vector<Command> BenchCommands() {
         text_format,
         {"quiet", "", "", "no progress on standard error"}},
        BenchBisectCommand},
+      {"bench cases",
+       "the answers to the cases of one entry of a suite",
+       "SUITE.yaml [ENTRY] [FLAGS]",
+       "Prints the figures of the entry, which has `cases`, and a fingerprint of the answers. With "
+       "--answers, a\n"
+       "line for each case, as `drasim cases` has it; with --cases, the cases, those of a "
+       "generated "
+       "world, too.\n"
+       "ENTRY is needed if several entries have cases.\n",
+       {{"answers", "", "", "print the answers instead"},
+        {"cases", "", "", "print the cases instead"},
+        {"rounds", "", "N", "how often all cases are answered (default: the entry's)"},
+        text_format},
+       BenchCasesCommand},
       {"bench report",
        "the history of a suite as one HTML page",
        "--history FILE.jsonl --html FILE [FLAGS]",

@@ -38,6 +38,7 @@ absl::Status BenchJudgeCommand(const ParsedFlags& flags);
 absl::Status BenchCardCommand(const ParsedFlags& flags);
 absl::Status BenchVerifyCommand(const ParsedFlags& flags);
 absl::Status BenchBisectCommand(const ParsedFlags& flags);
+absl::Status BenchCasesCommand(const ParsedFlags& flags);
 absl::Status BenchReportCommand(const ParsedFlags& flags);
 absl::Status CasesKubeCommand(const ParsedFlags& flags);
 absl::Status CasesCelCommand(const ParsedFlags& flags);

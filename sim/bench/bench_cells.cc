@@ -15,6 +15,7 @@
 #include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
 #include "model/text/yaml_writer.h"
+#include "sim/bench/case_cells.h"
 #include "sim/compare/cell.h"
 #include "sim/compare/worlds.h"
 #include "sim/run/input_files.h"
@@ -130,6 +131,7 @@ class CellMaker {
       : entry_(entry), key_(std::move(key)), hashes_(*hashes) {}
 
   absl::Status AddCells(std::vector<BenchCell>* cells) {
+    if (entry_.cases.has_value()) return AddCases(cells);
     ASSIGN_OR_RETURN(scenario_, ReadEntryScenario(entry_, key_));
     ASSIGN_OR_RETURN(missing_, MissingInput(entry_, key_, &hashes_));
     std::vector<std::string> queues = {""};
@@ -148,6 +150,31 @@ class CellMaker {
   }
 
  private:
+  // The cell of an entry with cases.
+  absl::Status AddCases(std::vector<BenchCell>* cells) {
+    BenchCell cell;
+    cell.cases = entry_.cases;
+    cell.id = {entry_.name, "", DeciderOf(*entry_.cases), 0};
+    cell.tier = entry_.tier;
+    cell.primary = entry_.primary;
+    cell.cost = entry_.cost;
+    ASSIGN_OR_RETURN(cell.missing, MissingInput(entry_, key_, &hashes_));
+    std::string bytes;
+    if (!entry_.cases->file.empty() && cell.missing.empty()) {
+      const std::string key = absl::StrCat(key_, ".cases.file");
+      const absl::StatusOr<std::string> hash = hashes_.Of(entry_.cases->file);
+      if (!hash.ok()) return KeyError(key, hash.status().message());
+      bytes = *hash;
+      // Mistakes in the file are found before any cell runs.
+      const absl::StatusOr<CaseSet> set = LoadCases(*entry_.cases);
+      if (!set.ok()) return KeyError(key, set.status().message());
+    }
+    cell.scenario = SuiteOfCases(entry_);
+    cell.inputs = HexHash(Fnv1a(bytes, Fnv1a(CasesIdentity(*entry_.cases))));
+    cells->push_back(std::move(cell));
+    return absl::OkStatus();
+  }
+
   // The cells of one queue and one policy; an empty name is the scenario's own.
   absl::Status AddGroup(const std::string& queue, const std::string& policy,
                         std::vector<BenchCell>* cells) {

@@ -1,4 +1,5 @@
-// The cells of a suite: one run for each combination of an entry's queues, policies and seeds.
+// The cells of a suite: one run for each combination of an entry's queues, policies and seeds, and
+// one for each entry with cases.
 #ifndef DRASIM_SIM_BENCH_BENCH_CELLS_H_
 #define DRASIM_SIM_BENCH_BENCH_CELLS_H_
 
@@ -52,7 +53,8 @@ struct BenchCell {
   Tier tier = Tier::kSmoke;
   Primary primary;
   RunSpec spec;
-  bool random = false;  // the outcome depends on the seed
+  std::optional<SuiteCases> cases;  // in place of `spec`, which is then empty
+  bool random = false;              // the outcome depends on the seed
   // Identifies the inputs: the scenario as written, with the settings, the queue, the policy, the
   // seed and the bytes of all files that it reads. Defaults of keys and the place of files are no
   // part of it, so that results compare across versions and machines.
@@ -61,7 +63,8 @@ struct BenchCell {
   std::string missing;
   bool cost = false;  // of an entry marked `cost`
   // The scenario without defaults, as YAML. Paths are absolute, so that any version of the
-  // program can read it from standard input in any working directory.
+  // program can read it from standard input in any working directory. With cases: the suite for
+  // `drasim bench cases`.
   std::string scenario;
 };
 

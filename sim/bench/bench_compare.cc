@@ -13,7 +13,8 @@
 #include "absl/strings/str_join.h"
 #include "model/number_text.h"
 #include "model/status_macros.h"
-#include "sim/compare/cell_metrics.h"
+#include "sim/bench/bench_metrics.h"
+#include "sim/bench/case_cells.h"
 
 namespace drasim::bench {
 namespace {
@@ -108,7 +109,7 @@ CounterChanges CountersOf(const RowPair& pair, const std::vector<bool>& has) {
 class Comparer {
  public:
   Comparer(const BenchResults& base, const BenchResults& head, const Scope& scope)
-      : base_(base), head_(head), scope_(scope), metrics_(AllMetrics()) {
+      : base_(base), head_(head), scope_(scope), metrics_(BenchMetrics()) {
     for (size_t i = 0; i < WorkCounterNames().size() + kCallColumns; ++i)
       has_counter_.push_back(HasCounter(base_.table, i) && HasCounter(head_.table, i));
   }
@@ -275,6 +276,8 @@ class Comparer {
                         ? "figures differ after the same decisions"
                         : absl::StrCat("fingerprint ", pair.base->fingerprint, " -> ",
                                        pair.head->fingerprint));
+      const std::string first = FirstDifference(pair.base->answers, pair.head->answers);
+      if (!first.empty()) why.push_back(first);
     }
     const CounterChanges counters = CountersOf(pair, has_counter_);
     if (counters.worse) cell->verdict = CellVerdict::kWorse;
@@ -285,7 +288,7 @@ class Comparer {
   const BenchResults& base_;
   const BenchResults& head_;
   const Scope& scope_;
-  const std::vector<CellMetric> metrics_;
+  const std::vector<BenchMetric>& metrics_;
   std::vector<bool> has_counter_;                      // on both sides; as in BenchTable
   std::map<std::string, std::vector<RowPair>> pairs_;  // by group
   std::map<std::string, CellVerdict> verdicts_;        // likewise
@@ -305,6 +308,7 @@ bool EqualRows(const BenchTable& base, BenchRow old_row, BenchRow new_row) {
   for (size_t i = 0; i < kCallColumns; ++i) {
     if (!base.has_counter[new_row.counters.size() + i]) new_row.calls[i].clear();
   }
+  if (old_row.answers.empty()) new_row.answers.clear();
   return BenchLine(base, old_row) == BenchLine(base, new_row);
 }
 

@@ -14,8 +14,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "model/number_text.h"
+#include "sim/bench/bench_metrics.h"
 #include "sim/bench/bench_table.h"
-#include "sim/compare/cell_metrics.h"
 
 namespace drasim::bench {
 namespace {
@@ -64,7 +64,7 @@ std::map<CellId, std::vector<std::pair<std::string, double>>> ReadCosts(absl::st
 }
 
 void AddFigures(const BenchRow& row, std::vector<ResultFigure>* figures) {
-  const std::vector<CellMetric> metrics = AllMetrics();
+  const std::vector<BenchMetric>& metrics = BenchMetrics();
   for (size_t m = 0; m < metrics.size() && m < row.metrics.size(); ++m) {
     double value = 0;
     if (absl::SimpleAtod(row.metrics[m], &value)) {

@@ -22,6 +22,7 @@
 #include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
 #include "model/text/yaml_writer.h"
+#include "sim/bench/case_cells.h"
 #include "sim/bench/child_runs.h"
 #include "sim/bench/shard_folder.h"
 #include "sim/compare/cell.h"
@@ -68,7 +69,8 @@ std::string KeyOf(const BenchCell& cell, const std::string& suite, const std::st
       absl::StrCat(suite, " ", cell.id.Name(), " ", TierName(cell.tier), " ", cell.primary.metric,
                    " ", cell.primary.margin.Text(), " ", cell.inputs, " ", program);
   // The whole scenario with its defaults, too: another default is another run.
-  return HexHash(Fnv1a(ToYaml(*cell.spec.written), Fnv1a(identity)));
+  const std::string run = cell.cases.has_value() ? cell.scenario : ToYaml(*cell.spec.written);
+  return HexHash(Fnv1a(run, Fnv1a(identity)));
 }
 
 std::string PartialLine(const std::string& key, const FinishedCell& cell) {
@@ -305,6 +307,10 @@ class CellRunner {
         pending.size(), {options_.jobs, options_.timeout_seconds},
         [&](size_t i) -> absl::StatusOr<std::string> {
           const BenchCell& cell = cells_[pending[i]];
+          if (cell.cases.has_value()) {
+            ASSIGN_OR_RETURN(const CaseAnswers answers, RunCases(*cell.cases));
+            return BenchLine(table_, RowOf(cell, answers));
+          }
           ASSIGN_OR_RETURN(const CellResult result, RunCell(cell.spec, /*with_starts=*/true));
           return BenchLine(table_, RowOf(cell, result));
         },

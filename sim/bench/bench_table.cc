@@ -1,7 +1,6 @@
 #include "sim/bench/bench_table.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <utility>
@@ -16,7 +15,8 @@
 #include "model/number_text.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
-#include "sim/compare/cell_metrics.h"
+#include "sim/bench/bench_metrics.h"
+#include "sim/bench/case_cells.h"
 #include "sim/record/pod_log.h"
 #include "traces/byte_source.h"
 #include "traces/csv_splitter.h"
@@ -31,15 +31,17 @@ constexpr absl::string_view kCounters[] = {"records",         "decisions",
                                            "cache_hits",      "attempts_remembered",
                                            "events",          "queue_operations",
                                            "allocator_calls", "api_calls"};
+constexpr size_t kAllocatorCalls = 8;  // in kCounters
 constexpr absl::string_view kHead[] = {"suite", "version", "entry",  "queue",  "policy", "seed",
                                        "tier",  "primary", "better", "margin", "random", "inputs"};
+constexpr absl::string_view kAnswersColumn = "answers";
 constexpr absl::string_view kTail[] = {"reason", "fingerprint"};
 
-// Names of the metrics, in the order of AllMetrics().
+// In the order of BenchMetrics().
 const std::vector<std::string>& BenchMetricNames() {
   static const auto* const names = [] {
     auto* const made = new std::vector<std::string>;
-    for (const CellMetric& metric : AllMetrics()) made->emplace_back(metric.name);
+    for (const BenchMetric& metric : BenchMetrics()) made->emplace_back(metric.name);
     return made;
   }();
   return *names;
@@ -51,21 +53,27 @@ std::vector<std::string> Columns() {
   columns.insert(columns.end(), metrics.begin(), metrics.end());
   for (const absl::string_view counter : kCounters) columns.emplace_back(counter);
   for (const absl::string_view calls : kCallColumnNames) columns.emplace_back(calls);
+  columns.emplace_back(kAnswersColumn);
   for (const absl::string_view last : kTail) columns.emplace_back(last);
   return columns;
 }
 
-std::string FigureText(double value) {
-  if (std::isnan(value)) return "";
-  // Counts stay plain integers, however large.
-  if (value == std::floor(value) && std::fabs(value) < 1e15) return FixedText(value + 0.0, 0);
-  return DoubleText(value);
+// All but the figures.
+BenchRow RowHeadOf(const BenchCell& cell) {
+  BenchRow row;
+  row.id = cell.id;
+  row.tier = cell.tier;
+  row.primary = cell.primary;
+  row.random = cell.random;
+  row.inputs = cell.inputs;
+  return row;
 }
 
 // Whether a table may lack the column: one from before it was added.
 bool MayBeAbsent(const std::string& column) {
   const auto is_column = [&column](absl::string_view name) { return name == column; };
-  return std::any_of(BenchMetricNames().begin(), BenchMetricNames().end(), is_column) ||
+  return is_column(kAnswersColumn) ||
+         std::any_of(BenchMetricNames().begin(), BenchMetricNames().end(), is_column) ||
          std::any_of(std::begin(kCounters), std::end(kCounters), is_column) ||
          std::any_of(std::begin(kCallColumnNames), std::end(kCallColumnNames), is_column);
 }
@@ -195,6 +203,7 @@ class TableReader {
       row.metrics.emplace_back(text);
     }
     RETURN_IF_ERROR(ReadCounts(&row));
+    row.answers = std::string(Field(kAnswersColumn));
     row.reason = std::string(Field("reason"));
     row.fingerprint = std::string(Field("fingerprint"));
     const auto [it, first] = lines_.emplace(row.id, rows_.line());
@@ -231,7 +240,7 @@ class TableReader {
     if (!tier.ok()) return Bad("tier", "smoke, pr or nightly");
     row->tier = *tier;
     row->primary.metric = std::string(Field("primary"));
-    if (!FindMetric(row->primary.metric).ok()) return Bad("primary", "a metric's name");
+    if (!FindBenchMetric(row->primary.metric).ok()) return Bad("primary", "a metric's name");
     if (Field("better") != "higher" && Field("better") != "lower")
       return Bad("better", "higher or lower");
     row->primary.higher_is_better = Field("better") == "higher";
@@ -278,14 +287,8 @@ BenchTable EmptyTable(const Suite& suite) {
 }
 
 BenchRow RowOf(const BenchCell& cell, const CellResult& result) {
-  BenchRow row;
-  row.id = cell.id;
-  row.tier = cell.tier;
-  row.primary = cell.primary;
-  row.random = cell.random;
-  row.inputs = cell.inputs;
-  for (const CellMetric& metric : AllMetrics())
-    row.metrics.push_back(FigureText(metric.value(result)));
+  BenchRow row = RowHeadOf(cell);
+  row.metrics = BenchFigures(result);
   const WorkCounters& search = result.work.search;
   row.counters = {result.records,
                   search.decisions,
@@ -299,6 +302,17 @@ BenchRow RowOf(const BenchCell& cell, const CellResult& result) {
                   result.work.api_calls};
   row.calls = {result.work.filter_calls, result.work.score_calls};
   row.fingerprint = HexHash(result.fingerprint);
+  return row;
+}
+
+BenchRow RowOf(const BenchCell& cell, const CaseAnswers& answers) {
+  BenchRow row = RowHeadOf(cell);
+  row.metrics = BenchFigures(answers);
+  row.counters.assign(WorkCounterNames().size(), 0);
+  // Each decision asks the allocator, or a selector, once.
+  row.counters[kAllocatorCalls] = static_cast<uint64_t>(answers.decisions);
+  row.answers = DigestText(answers.digests);
+  row.fingerprint = HexHash(answers.fingerprint);
   return row;
 }
 
@@ -323,6 +337,8 @@ std::string BenchLine(const BenchTable& table, const BenchRow& row) {
     line += ",";
     AppendCsvField(CallsText(calls), &line);
   }
+  line += ",";
+  AppendCsvField(row.answers, &line);
   line += ",";
   AppendCsvField(row.reason, &line);
   absl::StrAppend(&line, ",", row.fingerprint);

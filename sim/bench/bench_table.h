@@ -2,10 +2,11 @@
 // (bench/baseline/NAME.csv) have the same format.
 //
 // Columns: suite, version, entry, queue, policy, seed, tier, primary, better, margin, random,
-// inputs; every metric of AllMetrics() by its name, empty where the run has no such figure; the
-// counters of WorkCounterNames(); filter_calls and score_calls, as "PLUGIN=COUNT ..."; reason,
-// fingerprint. Rows are sorted by cell, and their bytes are the same on every machine. The
-// fingerprint comes last: its fixed length tells a whole line from a torn one.
+// inputs; every metric of BenchMetrics() by its name, empty where the run has no such figure; the
+// counters of WorkCounterNames(); filter_calls and score_calls, as "PLUGIN=COUNT ..."; answers, the
+// DigestText of cases; reason, fingerprint. Rows are sorted by cell, and their bytes are the same
+// on every machine. The fingerprint comes last: its fixed length tells a whole line from a torn
+// one.
 #ifndef DRASIM_SIM_BENCH_BENCH_TABLE_H_
 #define DRASIM_SIM_BENCH_BENCH_TABLE_H_
 
@@ -36,9 +37,10 @@ struct BenchRow {
   Primary primary;
   bool random = false;
   std::string inputs;                // BenchCell::inputs
-  std::vector<std::string> metrics;  // as written; in the order of AllMetrics()
+  std::vector<std::string> metrics;  // as written; in the order of BenchMetrics()
   std::vector<uint64_t> counters;    // in the order of WorkCounterNames()
   std::array<PluginCalls, kCallColumns> calls;
+  std::string answers;      // of cases; DigestText
   std::string reason;       // why the row was accepted into a baseline
   std::string fingerprint;  // 16 hexadecimal digits
 };
@@ -58,6 +60,7 @@ struct BenchTable {
 BenchTable EmptyTable(const Suite& suite);
 
 BenchRow RowOf(const BenchCell& cell, const CellResult& result);
+BenchRow RowOf(const BenchCell& cell, const CaseAnswers& answers);
 
 // The position of a metric in BenchRow::metrics. REQUIRES: the metric exists.
 size_t MetricIndex(absl::string_view name);

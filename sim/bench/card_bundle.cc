@@ -105,6 +105,7 @@ absl::StatusOr<std::string> CopySuite(const Suite& suite, const std::string& dir
   proto::Suite copy;
   copy.set_version(suite.version);
   for (const SuiteEntry& entry : suite.entries) {
+    if (entry.cases.has_value()) continue;  // nothing in them ranks policies
     ASSIGN_OR_RETURN(*copy.add_entries(), CopyEntry(entry, folder));
   }
   const std::string file = absl::StrCat(kSuiteFolder, "/", suite.name, ".yaml");

@@ -209,13 +209,18 @@ absl::StatusOr<CommitFigures> CommitRuns::Measure(const std::string& commit) {
     std::error_code error;
     fs::create_directories(folder, error);
     const std::string scenario = folder + ".yaml";
+    std::map<std::string, std::string>& figures = all[cells_[i].id.Name()];
+    if (cells_[i].cases.has_value()) {
+      RETURN_IF_ERROR(WriteFileAtomically(scenario, cells_[i].scenario));
+      RETURN_IF_ERROR(MeasureCases(tree, scenario, &figures));
+      continue;
+    }
     RETURN_IF_ERROR(WriteFileAtomically(scenario, ResolvedYaml(*cells_[i].spec.written)));
     ASSIGN_OR_RETURN(const ProgramOutput output,
                      RunProgram({absl::StrCat(tree, "/", options_.program), "run", scenario,
                                  "--out", folder, "--quiet"},
                                 tree, options_.run_seconds));
     if (output.exit_code != 0) return Untestable("the run failed", output);
-    std::map<std::string, std::string>& figures = all[cells_[i].id.Name()];
     for (absl::string_view line : absl::StrSplit(output.out, '\n')) {
       if (absl::ConsumePrefix(&line, "fingerprint ")) {
         figures[std::string(kFingerprintFigure)] = std::string(line);
@@ -225,6 +230,18 @@ absl::StatusOr<CommitFigures> CommitRuns::Measure(const std::string& commit) {
     RETURN_IF_ERROR(AddFigures(folder + "/run.json", &figures));
   }
   return all;
+}
+
+absl::Status CommitRuns::MeasureCases(const std::string& tree, const std::string& suite,
+                                      std::map<std::string, std::string>* figures) const {
+  ASSIGN_OR_RETURN(const ProgramOutput output,
+                   RunProgram({absl::StrCat(tree, "/", options_.program), "bench", "cases", suite,
+                               "--format", "json"},
+                              tree, options_.run_seconds));
+  if (output.exit_code != 0) return Untestable("the cases failed", output);
+  const std::string file = suite + ".json";
+  RETURN_IF_ERROR(WriteFileAtomically(file, output.out));
+  return AddFigures(file, figures);
 }
 
 absl::StatusOr<const CommitFigures*> CommitRuns::Of(const std::string& commit) {
@@ -241,6 +258,13 @@ absl::StatusOr<std::array<BisectDecision, 2>> CommitRuns::DecisionOf(const std::
                                [&](const BenchCell& c) { return c.id.Name() == cell; });
   const auto index = static_cast<size_t>(at - cells_.begin());
   std::array<BisectDecision, 2> decisions;
+  if (at->cases.has_value()) {
+    for (BisectDecision& decision : decisions) {
+      decision.unknown =
+          "the figures name case and field; `drasim bench cases --answers` prints them";
+    }
+    return decisions;
+  }
   const std::array<std::string, 2> commits = {before, after};
   for (size_t side = 0; side < 2; ++side) {
     ASSIGN_OR_RETURN(const std::string tree, Build(commits[side]));

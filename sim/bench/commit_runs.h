@@ -62,6 +62,9 @@ class CommitRuns {
   // The worktree that has the commit's program.
   absl::StatusOr<std::string> Build(const std::string& commit);
   absl::StatusOr<CommitFigures> Measure(const std::string& commit);
+  // Adds the figures and digests of the suite's only entry, which has cases.
+  absl::Status MeasureCases(const std::string& tree, const std::string& suite,
+                            std::map<std::string, std::string>* figures) const;
 
   const GitHistory& history_;
   const std::vector<BenchCell>& cells_;

@@ -162,8 +162,13 @@ absl::StatusOr<CostSetup> FindCostSetup(RunTool run_tool) {
 }
 
 Program ProgramOfCell(std::vector<std::string> prefix, const std::string& program,
-                      const std::string& scenario_file) {
-  prefix.insert(prefix.end(), {program, "run", "-", "--quiet"});
+                      const BenchCell& cell, const std::string& scenario_file) {
+  prefix.push_back(program);
+  if (cell.cases.has_value()) {
+    prefix.insert(prefix.end(), {"bench", "cases", "-"});
+  } else {
+    prefix.insert(prefix.end(), {"run", "-", "--quiet"});
+  }
   return {std::move(prefix), scenario_file};
 }
 
@@ -194,9 +199,9 @@ absl::Status CountInstructions(const CostSetup& setup, const std::string& progra
   return RunPrograms(
       cells.size(), options,
       [&](size_t i) {
-        Program run =
-            ProgramOfCell(PrefixOf(setup.method, name_of(i, ".out")),
-                          absl::StrCat("./", kProgramLink), scratch->PathOf(name_of(i, ".yaml")));
+        Program run = ProgramOfCell(PrefixOf(setup.method, name_of(i, ".out")),
+                                    absl::StrCat("./", kProgramLink), *cells[i],
+                                    scratch->PathOf(name_of(i, ".yaml")));
         run.directory = scratch->path();
         return run;
       },

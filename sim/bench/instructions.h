@@ -73,8 +73,9 @@ absl::Status CountInstructions(const CostSetup& setup, const std::string& progra
 
 // The run of a cell from standard input: `prefix`, the program and its arguments. The answer of
 // such a program holds the fingerprint.
+// `scenario_file` holds the cell's scenario.
 Program ProgramOfCell(std::vector<std::string> prefix, const std::string& program,
-                      const std::string& scenario_file);
+                      const BenchCell& cell, const std::string& scenario_file);
 // Empty if the answer has none.
 std::string FingerprintIn(absl::string_view answer);
 

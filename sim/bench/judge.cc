@@ -7,14 +7,16 @@
 #include "model/key_error.h"
 #include "model/text/shown_text.h"
 #include "sim/core/decided_dispatcher.h"
+#include "sim/scenario/front_end_spec.h"
 
 namespace drasim::bench {
 
 absl::Status CheckJudgeable(const RunSpec& spec) {
   if (spec.front_end.dra()) {
     return KeyError("front_end.kind",
-                    "found dra-classic, expected another: placements under classic DRA are "
-                    "negotiated, and a list of decisions does not say how");
+                    absl::StrCat("found ", FrontEndName(spec.front_end.kind),
+                                 ", expected another: devices of claims are chosen on the way, and "
+                                 "a list of decisions does not say how"));
   }
   if (spec.front_end.options.repartitioning.every > SimDuration()) {
     return KeyError("front_end.mig.repartitioning.every",

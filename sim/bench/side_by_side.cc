@@ -100,7 +100,7 @@ class TimeMeter {
       size_t bases = 0;
       size_t heads = 0;
       for (const bool head : kBlockOrders[b % kBlockOrders.size()]) {
-        ASSIGN_OR_RETURN(const ChildResult run, Run(head));
+        ASSIGN_OR_RETURN(const ChildResult run, Run(cell, head));
         (head ? block.head_seconds[heads++] : block.base_seconds[bases++]) = run.cpu_seconds;
         double& wall = head ? times.head_wall_seconds : times.base_wall_seconds;
         wall = wall == 0 ? run.wall_seconds : std::min(wall, run.wall_seconds);
@@ -112,12 +112,12 @@ class TimeMeter {
   }
 
  private:
-  absl::StatusOr<ChildResult> Run(bool head) {
+  absl::StatusOr<ChildResult> Run(const BenchCell& cell, bool head) {
     const std::string& binary = head ? options_.head_binary : options_.base_binary;
     ChildResult run{absl::UnknownError(""), 0, 0, 0};
     RETURN_IF_ERROR(RunPrograms(
         1, {1, options_.run.timeout_seconds},
-        [&](size_t) { return ProgramOfCell({}, binary, file_); },
+        [&](size_t) { return ProgramOfCell({}, binary, cell, file_); },
         [&run](size_t, const ChildResult& result) { run = result; }));
     if (run.answer.ok()) return run;
     return absl::AbortedError(absl::StrCat(binary, ": ", run.answer.status().message()));

@@ -16,7 +16,8 @@
 #include "model/proto/suite.pb.h"
 #include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
-#include "sim/compare/cell_metrics.h"
+#include "policies/allocator/dra_features.h"
+#include "sim/bench/bench_metrics.h"
 #include "sim/scenario/comparison.h"
 #include "traces/byte_source.h"
 
@@ -28,6 +29,7 @@ namespace fs = std::filesystem;
 constexpr size_t kMaxSuiteBytes = 4u << 20;
 constexpr absl::string_view kTierNames[] = {"smoke", "pr", "nightly"};
 constexpr size_t kSha256Digits = 64;
+constexpr int64_t kMostRounds = 1'000'000'000;
 
 bool IsName(absl::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -53,9 +55,14 @@ absl::StatusOr<Primary> PrimaryOf(const proto::SuiteEntry& entry, const std::str
   // A missing key has no place in the file, so the error names its parent.
   if (written.metric().empty())
     return KeyError(absl::StrCat(key, ".primary"), "found no metric, expected its name");
-  const absl::StatusOr<CellMetric> metric = FindMetric(written.metric());
+  const absl::StatusOr<BenchMetric> metric = FindBenchMetric(written.metric());
   if (!metric.ok())
     return KeyError(absl::StrCat(key, ".primary.metric"), metric.status().message());
+  if (metric->of_cases != entry.has_cases()) {
+    return KeyError(absl::StrCat(key, ".primary.metric"),
+                    absl::StrCat("found ", written.metric(), ", expected a metric of ",
+                                 entry.has_cases() ? "cases" : "scenarios"));
+  }
   Primary primary;
   primary.metric = written.metric();
   primary.higher_is_better = metric->more_is_better;
@@ -77,6 +84,76 @@ absl::StatusOr<Primary> PrimaryOf(const proto::SuiteEntry& entry, const std::str
   return primary;
 }
 
+// Keys that have no meaning beside cases.
+absl::Status CheckBesideCases(const proto::SuiteEntry& written, const std::string& key) {
+  const std::pair<const char*, bool> keys[] = {
+      {"scenario", !written.scenario().empty()}, {"set", written.set_size() > 0},
+      {"policies", written.policies_size() > 0}, {"queues", written.queues_size() > 0},
+      {"seeds", !written.seeds().empty()},       {"world", !written.world().empty()}};
+  for (const auto& [name, given] : keys) {
+    if (given)
+      return KeyError(absl::StrCat(key, ".", name), "found it, expected none beside cases");
+  }
+  return absl::OkStatus();
+}
+
+// A number that only one of the two sources of cases has.
+std::optional<int64_t> NumberOf(bool has, int64_t number) {
+  return has ? std::optional<int64_t>(number) : std::nullopt;
+}
+
+absl::StatusOr<SuiteCases> CasesOf(const proto::SuiteCases& written, const std::string& file,
+                                   const std::string& key) {
+  SuiteCases cases;
+  if (written.file().empty() == written.world().empty()) {
+    return KeyError(key, absl::StrCat(written.file().empty() ? "found neither file nor world"
+                                                             : "found both file and world",
+                                      ", expected one of them"));
+  }
+  cases.file = Anchored(file, written.file());
+  cases.world = written.world();
+  if (written.has_kind() && cases.file.empty()) {
+    return KeyError(absl::StrCat(key, ".kind"), "found it, expected none beside world");
+  }
+  cases.kind = written.kind() == proto::CASE_FILE_KIND_CEL ? CaseKind::kCel : CaseKind::kSdra;
+  cases.size = {NumberOf(written.has_nodes(), written.nodes()),
+                NumberOf(written.has_devices(), written.devices()),
+                NumberOf(written.has_wanted(), written.wanted()),
+                NumberOf(written.has_pods(), written.pods())};
+  if (!cases.world.empty()) {
+    const absl::StatusOr<CaseKind> kind = CheckCaseWorld(cases.world, cases.size);
+    if (!kind.ok()) {
+      const std::string number = KeyOfError(kind.status());
+      return KeyError(absl::StrCat(key, ".", number),
+                      absl::StripPrefix(kind.status().message(), absl::StrCat(number, ": ")));
+    }
+    cases.kind = *kind;
+  } else if (written.has_nodes() || written.has_devices() || written.has_wanted() ||
+             written.has_pods()) {
+    return KeyError(key,
+                    "found the size of a world beside file, expected neither nodes nor "
+                    "devices, wanted and pods");
+  }
+  if (!written.variant().empty()) {
+    const absl::StatusOr<AllocatorVariant> variant = ParseAllocatorVariant(written.variant());
+    if (!variant.ok()) {
+      return KeyError(absl::StrCat(key, ".variant"), variant.status().message());
+    }
+    cases.run.variant = *variant;
+  }
+  cases.run.count_steps = written.count_steps();
+  cases.run.cold = written.cold();
+  if (written.has_rounds()) {
+    cases.run.rounds = written.rounds();
+    if (cases.run.rounds < 1 || cases.run.rounds > kMostRounds) {
+      return KeyError(
+          absl::StrCat(key, ".rounds"),
+          absl::StrCat("found ", cases.run.rounds, ", expected a number from 1 to ", kMostRounds));
+    }
+  }
+  return cases;
+}
+
 absl::StatusOr<SuiteEntry> EntryOf(const proto::SuiteEntry& written, const std::string& file,
                                    const std::string& key) {
   SuiteEntry entry;
@@ -90,6 +167,10 @@ absl::StatusOr<SuiteEntry> EntryOf(const proto::SuiteEntry& written, const std::
     return KeyError(absl::StrCat(key, ".tier"), "found none, expected smoke, pr or nightly");
   entry.tier = static_cast<Tier>(written.tier());
   ASSIGN_OR_RETURN(entry.primary, PrimaryOf(written, key));
+  if (written.has_cases()) {
+    RETURN_IF_ERROR(CheckBesideCases(written, key));
+    ASSIGN_OR_RETURN(entry.cases, CasesOf(written.cases(), file, absl::StrCat(key, ".cases")));
+  }
   entry.scenario = Anchored(file, written.scenario());
   entry.settings.assign(written.set().begin(), written.set().end());
   for (int i = 0; i < written.set_size(); ++i) {

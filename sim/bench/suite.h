@@ -11,12 +11,16 @@
 #define DRASIM_SIM_BENCH_SUITE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "sim/sdra/case_answers.h"
+#include "sim/sdra/case_set.h"
+#include "sim/sdra/case_worlds.h"
 
 namespace drasim::bench {
 
@@ -40,7 +44,7 @@ struct Margin {
 absl::StatusOr<Margin> ParseMargin(absl::string_view text, absl::string_view origin);
 
 struct Primary {
-  std::string metric;  // a name of AllMetrics()
+  std::string metric;  // a name of BenchMetrics()
   bool higher_is_better = true;
   Margin margin;
 };
@@ -48,6 +52,15 @@ struct Primary {
 struct SuiteInput {
   std::string path;  // relative to the working directory
   std::string sha256;
+};
+
+// Cases for structured DRA: a file, or else a generated world.
+struct SuiteCases {
+  std::string file;  // path, relative to the working directory
+  CaseKind kind = CaseKind::kSdra;
+  std::string world;
+  CaseWorldSize size;
+  CaseRunOptions run;
 };
 
 struct SuiteEntry {
@@ -62,6 +75,7 @@ struct SuiteEntry {
   std::vector<SuiteInput> inputs;
   bool cost = false;  // its cells' instructions, CPU time and memory are judged, too
   std::string world;  // as for WorldOf (sim/compare/worlds.h); empty: the scenario as it is
+  std::optional<SuiteCases> cases;  // in place of a scenario
 };
 
 struct Suite {

@@ -74,6 +74,7 @@ absl::Status Engine::LoadBranch(StateReader& in) {
 absl::Status Engine::Start() {
   RunContext& run = roles_->run;
   started_ = true;
+  if (run.agent() != nullptr) run.agent()->RunBegins(run.now());
   RETURN_IF_ERROR(roles_->arrivals.Pull());
   roles_->nodes.PushNextChange();
   for (SimTime at : run.parts().quotas->ChangeTimes()) {

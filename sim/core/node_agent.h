@@ -105,6 +105,8 @@ class NodeAgent {
   // Call once, before anything else.
   virtual void Attach(NodeControl*) {}
   virtual void AttachClaims(PodControl*) {}
+  // A run begins; not called for one that goes on from a checkpoint.
+  virtual void RunBegins(SimTime) {}
   // True when its timers repeat without end, with or without work.
   virtual bool never_rests() const { return false; }
   // Work other than periodic rechecks is pending: a component restarts, a call returns. May be

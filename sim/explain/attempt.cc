@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "sim/dra/claim_explainer.h"
-#include "sim/dra/control_plane.h"
+#include "sim/dra/classic/claim_explainer.h"
+#include "sim/dra/classic/control_plane.h"
 #include "sim/explain/device_text.h"
 #include "sim/explain/node_room.h"
 

@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/proto/kube.pb.h"
-#include "sim/dra/dynamic_resources.h"
+#include "sim/dra/classic/dynamic_resources.h"
 #include "sim/explain/cluster_dump.h"
 #include "sim/explain/cluster_report.h"
 #include "sim/explain/cluster_verdicts.h"

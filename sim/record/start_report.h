@@ -69,7 +69,7 @@ class StartReport : public RecordSink {
   // its reasons; pods without an attempt are "(never tried)". O(pods).
   std::vector<std::pair<std::string, int64_t>> UnplacedByReason() const;
 
-  // Pods that are not bound although their claims are allocated (sim/dra/pinned_pods.h): the
+  // Pods that are not bound although their claims are allocated (sim/dra/api/pinned_pods.h): the
   // average over the run, the maximum, and the number at the end. Set from outside, because records
   // do not have it; not part of the saved state.
   struct Pinned {

@@ -6,7 +6,7 @@
 #include "absl/types/span.h"
 #include "model/event_source.h"
 #include "model/shape_table.h"
-#include "sim/dra/control_plane.h"
+#include "sim/dra/classic/control_plane.h"
 #include "sim/scenario/deletion_entry.h"
 
 namespace drasim {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/number_text.h"
-#include "sim/dra/control_plane.h"
+#include "sim/dra/classic/control_plane.h"
 
 namespace drasim {
 namespace {

@@ -11,10 +11,12 @@
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 #include "model/key_error.h"
+#include "model/kube/resource_lift.h"
 #include "model/proto/kube.pb.h"
 #include "model/status_macros.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/counting_driver.h"
+#include "sim/dra/structured/structured_rules.h"
 #include "sim/run/manifest_objects.h"
 #include "sim/run/manifests.h"
 #include "sim/scenario/name_pattern.h"
@@ -68,6 +70,24 @@ std::unique_ptr<ClaimDriver> MakeCountingDriver(const DriverSpec& driver,
   return std::make_unique<CountingDriver>(std::move(options));
 }
 
+bool HasPrioritizedList(const proto::kube::Object& object) {
+  const proto::kube::DeviceClaim& claim =
+      object.has_resource_claim_v1() ? object.resource_claim_v1().spec().devices()
+                                     : object.resource_claim_template_v1().spec().spec().devices();
+  return absl::c_any_of(claim.requests(), [](const proto::kube::DeviceRequest& request) {
+    return !request.first_available().empty();
+  });
+}
+
+// The classes of all requests that have no alternatives, ascending.
+std::set<std::string> ClassesOf(const proto::kube::DeviceClaim& claim) {
+  std::set<std::string> classes;
+  for (const proto::kube::DeviceRequest& request : claim.requests()) {
+    if (request.has_exactly()) classes.insert(request.exactly().device_class_name());
+  }
+  return classes;
+}
+
 }  // namespace
 
 ClaimEntry DraPlan::EntryFor(const std::string& entry, const std::string& name,
@@ -82,6 +102,12 @@ ClaimEntry DraPlan::EntryFor(const std::string& entry, const std::string& name,
 absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& lowered) {
   const ResourceRequest& request = lowered.request;
   PodShape shape = lowered;
+  if (spec_->structured.has_value()) {
+    if (request.gpu_count == 0 && request.mig.empty()) return shape;
+    return absl::InvalidArgumentError(
+        "a pod wants GPUs, expected pods with resourceClaims: front_end.kind: dra-structured does "
+        "not turn requests into claims");
+  }
   const DriverSpec& driver = spec_->drivers[0];
   const bool parts = HandsOutParts(driver.kind);
   const bool intel = driver.kind == DriverKind::kIntel;
@@ -202,6 +228,19 @@ absl::Status DraPlan::MakePlane(const ClusterState* cluster,
                                 uint64_t seed) {
   ControlPlaneOptions options = spec_->plane;
   options.seed = seed;
+  RETURN_IF_ERROR(ReadObjects());
+  if (spec_->structured.has_value()) {
+    RETURN_IF_ERROR(MakeStructuredPlane(cluster, options));
+  } else {
+    RETURN_IF_ERROR(MakeClassicPlane(cluster, mix, options));
+  }
+  WarnOfDeadEnds(*cluster);
+  return absl::OkStatus();
+}
+
+absl::Status DraPlan::MakeClassicPlane(const ClusterState* cluster,
+                                       const std::vector<std::pair<std::string, int64_t>>& mix,
+                                       const ControlPlaneOptions& options) {
   std::vector<ClaimDriver*> drivers;
   for (size_t i = 0; i < spec_->drivers.size(); ++i) {
     if (spec_->drivers[i].absent) continue;
@@ -224,9 +263,43 @@ absl::Status DraPlan::MakePlane(const ClusterState* cluster,
   }
   RETURN_IF_ERROR(CreateObjects(*cluster));
   RETURN_IF_ERROR(CreateClasses());
-  RETURN_IF_ERROR(CreateTemplates());
-  WarnOfDeadEnds(*cluster);
-  return absl::OkStatus();
+  return CreateTemplates();
+}
+
+absl::Status DraPlan::MakeStructuredPlane(const ClusterState* cluster,
+                                          ControlPlaneOptions options) {
+  if (has_gangs_) {
+    return KeyError("workload",
+                    "found a gang of pods, expected single pods with front_end.kind: "
+                    "dra-structured");
+  }
+  StructuredRulesOptions rules = spec_->structured->rules;
+  std::set<std::string> drivers;
+  for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
+    if (!IsStructuredDra(*object)) {
+      return KeyError("workload.manifests",
+                      absl::StrCat("found ", ManifestKind(*object), " ",
+                                   ManifestMeta(*object).name(), ", expected objects of ",
+                                   kResourceV1, " with front_end.kind: dra-structured"));
+    }
+    if (object->has_resource_slice()) drivers.insert(object->resource_slice().spec().driver());
+    if (object->has_device_taint_rule()) {
+      if (!spec_->structured->taint_rules) continue;
+      rules.taint_rules.push_back(object->device_taint_rule());
+    }
+    rules.scores |= HasPrioritizedList(*object);
+  }
+  OtherRules other;
+  for (const std::string& driver : drivers) {
+    node_plugins_.push_back(std::make_unique<SlicePlugin>(driver, spec_->structured->prepare,
+                                                          spec_->structured->unprepare));
+    other.plugins.push_back(node_plugins_.back().get());
+  }
+  other.rules = std::make_unique<StructuredRules>(rules, cluster);
+  plane_ = std::make_unique<ControlPlane>(
+      cluster, std::move(other), [this](const PodShape& shape, PodId) { return ClaimsOf(shape); },
+      options);
+  return CreateObjects(*cluster);
 }
 
 // Classes from manifests take precedence.
@@ -321,6 +394,15 @@ void DraPlan::WarnOfDeadEndsAmong(absl::string_view kind, const std::set<std::st
 
 std::string DraPlan::DeadEndOf(const ClaimSpec& spec, Name ns) const {
   const ObjectCache& objects = plane_->network().server().objects();
+  if (spec.is_structured()) {
+    for (const std::string& name : ClassesOf(*spec.devices)) {
+      const Name known = plane_->names().Intern(name);
+      if (objects.of<DeviceClassObject>().Find(Name(), known) == nullptr) {
+        return absl::StrCat("its class '", name, "' does not exist");
+      }
+    }
+    return "";
+  }
   const Ref<ResourceClass> found = objects.of<ResourceClass>().Find(Name(), spec.class_name);
   if (found == nullptr) {
     return absl::StrCat("its class '", spec.class_name.text(), "' does not exist");
@@ -348,22 +430,26 @@ std::string DraPlan::DeadEndOf(const ClaimSpec& spec, Name ns) const {
                       wanted.name.text(), " do not exist");
 }
 
-absl::Status DraPlan::CreateObjects(const ClusterState& cluster) {
+absl::Status DraPlan::ReadObjects() {
   const std::vector<std::string>& files = spec_->objects;
-  std::vector<std::shared_ptr<const proto::kube::Object>> all;
-  if (!files.empty()) {
-    ASSIGN_OR_RETURN(Manifests manifests, ReadManifests(files));
-    for (std::string& line : manifests.warnings) warnings_.push_back(std::move(line));
-    if (!manifests.jobs.empty()) {
-      return KeyError(
-          "front_end.dra.objects",
-          absl::StrCat("found the pod or workload '", manifests.jobs.front().name,
-                       "', expected no pods there: workload.manifests is the place for them"));
-    }
-    all = std::move(manifests.objects);
+  if (files.empty()) return absl::OkStatus();
+  const bool structured = spec_->structured.has_value();
+  ASSIGN_OR_RETURN(Manifests manifests, ReadManifests(files, /*full_shapes=*/false,
+                                                      /*keep_objects=*/false, structured));
+  for (std::string& line : manifests.warnings) warnings_.push_back(std::move(line));
+  if (!manifests.jobs.empty()) {
+    return KeyError(
+        structured ? "front_end.structured.slices" : "front_end.dra.objects",
+        absl::StrCat("found the pod or workload '", manifests.jobs.front().name,
+                     "', expected no pods there: workload.manifests is the place for them"));
   }
-  all.insert(all.end(), objects_.begin(), objects_.end());
-  for (const std::shared_ptr<const proto::kube::Object>& object : all) {
+  objects_.insert(objects_.begin(), manifests.objects.begin(), manifests.objects.end());
+  return absl::OkStatus();
+}
+
+absl::Status DraPlan::CreateObjects(const ClusterState& cluster) {
+  for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
+    if (object->has_device_taint_rule()) continue;  // the rules have them
     ASSIGN_OR_RETURN(ObjectRef made, ToControlPlane(*object, cluster, plane_->names()));
     RETURN_IF_ERROR(plane_->Create(std::move(made)));
   }

@@ -1,5 +1,5 @@
-// Applies front_end.dra: turns requests into claims and makes the drivers, the control plane and
-// the initial objects of classic DRA.
+// Applies front_end.dra and front_end.structured: makes the control plane of DRA and its initial
+// objects. In classic DRA also turns requests into claims and makes the drivers.
 #ifndef DRASIM_SIM_RUN_DRA_PLAN_H_
 #define DRASIM_SIM_RUN_DRA_PLAN_H_
 
@@ -18,7 +18,8 @@
 #include "model/event_source.h"
 #include "model/pod_shape.h"
 #include "policies/framework/claim_driver.h"
-#include "sim/dra/control_plane.h"
+#include "sim/dra/classic/control_plane.h"
+#include "sim/dra/structured/slice_plugin.h"
 #include "sim/scenario/dra_spec.h"
 
 namespace drasim {
@@ -62,6 +63,12 @@ class DraPlan {
   absl::StatusOr<std::unique_ptr<ClaimDriver>> MakeDriver(
       const DriverSpec& driver, const std::string& key, const ClusterState& cluster,
       const std::vector<std::pair<std::string, int64_t>>& mix) const;
+  absl::Status MakeClassicPlane(const ClusterState* cluster,
+                                const std::vector<std::pair<std::string, int64_t>>& mix,
+                                const ControlPlaneOptions& options);
+  absl::Status MakeStructuredPlane(const ClusterState* cluster, ControlPlaneOptions options);
+  // Reads front_end.dra.objects or front_end.structured.slices, and adds the workload's objects.
+  absl::Status ReadObjects();
   absl::Status CreateClasses();
   absl::Status CreateTemplates();
   absl::Status CreateTemplatesIn(const std::string& ns);
@@ -79,7 +86,8 @@ class DraPlan {
   absl::btree_map<std::string, Wanted> templates_;  // by name
   std::set<std::string> namespaces_;                // of pods, besides "default"
   std::vector<std::shared_ptr<const proto::kube::Object>> objects_;
-  std::vector<std::unique_ptr<ClaimDriver>> drivers_;
+  std::vector<std::unique_ptr<ClaimDriver>> drivers_;       // classic
+  std::vector<std::unique_ptr<SlicePlugin>> node_plugins_;  // structured
   std::unique_ptr<ControlPlane> plane_;
   std::vector<std::string> warnings_;
 };

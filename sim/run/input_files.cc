@@ -391,8 +391,8 @@ void LeaveOutUnreported(const std::vector<NodeSpec>& nodes, Manifests* manifests
 absl::StatusOr<WorkloadInput> OpenManifests(const WorkloadSpec& spec,
                                             const std::vector<NodeSpec>& nodes,
                                             ShapeTable* shapes) {
-  ASSIGN_OR_RETURN(Manifests manifests,
-                   ReadManifests(spec.manifests, spec.full_shapes, spec.keep_objects));
+  ASSIGN_OR_RETURN(Manifests manifests, ReadManifests(spec.manifests, spec.full_shapes,
+                                                      spec.keep_objects, spec.structured_dra));
   if (spec.full_shapes) LeaveOutUnreported(nodes, &manifests);
   ASSIGN_OR_RETURN(WorkloadInput input, OpenInlineJobs(manifests.jobs, nodes, shapes));
   const std::vector<std::string> warnings = std::move(manifests.warnings);

@@ -9,13 +9,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
-#include "model/kube/node_set.h"
+#include "model/kube/api_defaults.h"
 #include "model/kube/reader.h"
 #include "model/kube/reader_schema.h"
 #include "model/kube/resource_lift.h"
-#include "model/kube/selectors_of.h"
 #include "model/kube/validate.h"
 #include "model/proto/kube.pb.h"
+#include "sim/dra/structured/structured_objects.h"
 
 namespace drasim {
 namespace {
@@ -41,19 +41,6 @@ const Message& ManifestMessage(const kube::Object& object) {
 std::string ManifestText(const Message& message, const char* field) {
   return message.GetReflection()->GetString(message,
                                             message.GetDescriptor()->FindFieldByName(field));
-}
-
-// --- Nodes ---
-
-// Objects have been validated before.
-NodeSet NodesOfSelector(const kube::NodeSelector& selector, const ClusterState& cluster) {
-  const absl::StatusOr<std::vector<NodeTerm>> terms = NodeTermsOf(selector);
-  DRASIM_CHECK(terms.ok());
-  std::vector<NodeId> nodes;
-  for (size_t i = 0; i < cluster.node_count(); ++i) {
-    if (MeetsNodeTerms(cluster.node_spec(NodeId(i)), *terms)) nodes.push_back(NodeId(i));
-  }
-  return NodeSet::Of(std::move(nodes));
 }
 
 // --- Parts ---
@@ -129,6 +116,53 @@ Ref<ResourceClaimTemplate> ToClaimTemplate(const kube::Object& object, NamePool&
   made->meta = MetaForServer(object, names);
   made->spec = SpecOfClaim(object.resource_claim_template().spec().spec(), names);
   return made;
+}
+
+// --- Structured DRA ---
+
+// With the API server's defaults.
+SharedMessage<kube::DeviceClaim> DeviceClaimOf(kube::DeviceClaim claim) {
+  SetDeviceClaimDefaults(&claim);
+  return SharedMessage<kube::DeviceClaim>(std::move(claim));
+}
+
+// Without status, too.
+Ref<ResourceClaim> ToClaimV1(const kube::Object& object, NamePool& names) {
+  const kube::ResourceClaimV1& given = object.resource_claim_v1();
+  auto made = std::make_shared<ResourceClaim>();
+  made->meta = MetaForServer(object, names);
+  made->labels.assign(given.metadata().labels().begin(), given.metadata().labels().end());
+  std::sort(made->labels.begin(), made->labels.end());
+  made->spec.devices = DeviceClaimOf(given.spec().devices());
+  return made;
+}
+
+Ref<ResourceClaimTemplate> ToClaimTemplateV1(const kube::Object& object, NamePool& names) {
+  auto made = std::make_shared<ResourceClaimTemplate>();
+  made->meta = MetaForServer(object, names);
+  made->spec.devices = DeviceClaimOf(object.resource_claim_template_v1().spec().spec().devices());
+  return made;
+}
+
+absl::StatusOr<ObjectRef> ToStructured(const kube::Object& object, NamePool& names) {
+  if (object.has_resource_claim_v1()) return ObjectRef(ToClaimV1(object, names));
+  if (object.has_resource_claim_template_v1()) return ObjectRef(ToClaimTemplateV1(object, names));
+  if (object.has_device_class()) {
+    auto made = std::make_shared<DeviceClassObject>();
+    made->meta = MetaForServer(object, names);
+    made->object = SharedMessage<kube::DeviceClass>(object.device_class());
+    return ObjectRef(Ref<DeviceClassObject>(std::move(made)));
+  }
+  if (object.has_resource_slice()) {
+    auto made = std::make_shared<ResourceSliceObject>();
+    made->meta = MetaForServer(object, names);
+    made->object = SharedMessage<kube::ResourceSlice>(object.resource_slice());
+    return ObjectRef(Ref<ResourceSliceObject>(std::move(made)));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("kind: found ", ManifestKind(object),
+                   ", expected ResourceSlice, DeviceClass, ResourceClaim or "
+                   "ResourceClaimTemplate"));
 }
 
 // --- Parameters ---
@@ -317,11 +351,7 @@ absl::StatusOr<ObjectRef> ToControlPlane(const kube::Object& object, const Clust
   if (ManifestMeta(object).name().empty()) {
     return absl::InvalidArgumentError("metadata.name: not given, expected a name");
   }
-  if (IsStructuredDra(object)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("kind: found ", ManifestKind(object), " of ", kResourceV1,
-                     " (structured DRA), which is not simulated yet"));
-  }
+  if (IsStructuredDra(object)) return ToStructured(object, names);
   if (object.has_resource_class()) return ObjectRef(ToClass(object, cluster, names));
   if (object.has_resource_claim()) return ObjectRef(ToClaim(object, names));
   if (object.has_resource_claim_template()) return ObjectRef(ToClaimTemplate(object, names));

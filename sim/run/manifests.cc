@@ -16,6 +16,7 @@
 #include "model/kube/resource_lift.h"
 #include "model/proto/kube.pb.h"
 #include "model/time.h"
+#include "policies/cel/admission.h"
 #include "sim/run/manifest_objects.h"
 #include "sim/run/manifest_pods.h"
 #include "traces/byte_source.h"
@@ -75,7 +76,7 @@ std::string WithoutItems(absl::string_view path) {
 // Reads all files, then checks and translates their objects together.
 class ManifestReader {
  public:
-  ManifestReader(bool full_shapes, bool keep_objects) {
+  ManifestReader(bool full_shapes, bool keep_objects, bool structured) : structured_(structured) {
     classes_.full_shapes = full_shapes;
     if (keep_objects) given_ = std::make_shared<GivenObjects>();
   }
@@ -85,7 +86,9 @@ class ManifestReader {
     if (!source.ok()) return Stop(source.status());
     absl::StatusOr<std::string> text = ReadAll(**source, kMaxManifestBytes);
     if (!text.ok()) return Stop(text.status());
-    absl::StatusOr<KubeManifest> read = ReadKubeObjects(*text, (*source)->name());
+    KubeReadOptions options;
+    options.check = cel::ExpressionProblems;
+    absl::StatusOr<KubeManifest> read = ReadKubeObjects(*text, (*source)->name(), options);
     if (!read.ok()) {
       ++errors_;
       absl::StrAppend(&error_text_, error_text_.empty() ? "" : "\n", read.status().message());
@@ -237,10 +240,12 @@ class ManifestReader {
 
   void ReadObject(ManifestPlace place, kube::Object* object) {
     if (seconds_.contains(object)) return;
-    if (IsStructuredDra(*object)) {
-      return Warn(place, "kind",
-                  absl::StrCat(ManifestKind(*object), " of ", kResourceV1,
-                               " (structured DRA) is not simulated yet: left out"));
+    if (IsStructuredDra(*object) && !structured_) {
+      return Warn(
+          place, "kind",
+          absl::StrCat(ManifestKind(*object), " of ", kResourceV1,
+                       " (structured DRA) has no effect without front_end.kind: dra-structured: "
+                       "left out"));
     }
     if (const std::string why = LeftOut(*object); !why.empty()) return Warn(place, "metadata", why);
     KeepGiven(*object);
@@ -318,7 +323,7 @@ class ManifestReader {
     if (object.resource_class().structured_parameters()) {
       Warn(place, "structuredParameters", "not simulated: its claims are its driver's business");
     }
-    if (object.resource_claim().has_status()) {
+    if (object.resource_claim().has_status() || object.resource_claim_v1().has_status()) {
       Warn(place, "status", "of no effect: a new claim is not allocated");
     }
     result_.objects.push_back(std::make_shared<const kube::Object>(object));
@@ -456,6 +461,7 @@ class ManifestReader {
   absl::flat_hash_map<std::string, ManifestPlace> parameters_;  // by name
   absl::flat_hash_map<std::string, ManifestPlace> pod_names_;
   absl::flat_hash_set<const kube::Object*> seconds_;  // of a name that another one has
+  bool structured_;                                   // objects of structured DRA count
   std::shared_ptr<GivenObjects> given_;               // null: objects are not kept
   ManifestClasses classes_;
   std::map<PodHold, HeldPods> holds_;
@@ -466,8 +472,8 @@ class ManifestReader {
 }  // namespace
 
 absl::StatusOr<Manifests> ReadManifests(const std::vector<std::string>& paths, bool full_shapes,
-                                        bool keep_objects) {
-  ManifestReader reader(full_shapes, keep_objects);
+                                        bool keep_objects, bool structured) {
+  ManifestReader reader(full_shapes, keep_objects, structured);
   for (const std::string& path : paths) reader.ReadFile(path);
   return reader.Read();
 }

@@ -33,7 +33,7 @@ struct Manifests {
   // NAME-1, ...; a Deployment, ReplicaSet or StatefulSet is `replicas` services. Names are
   // "NAMESPACE/NAME" outside the namespace "default".
   std::vector<InlineJob> jobs;
-  // ResourceClass, ResourceClaim, ResourceClaimTemplate and parameter objects, unchanged.
+  // Objects of DRA, classic or structured, and parameter objects, unchanged.
   std::vector<std::shared_ptr<const proto::kube::Object>> objects;
   // Namespaces, services, volumes and other objects that kube-scheduler's plugins read, unchanged;
   // only with `full_shapes`.
@@ -49,9 +49,11 @@ struct Manifests {
 //
 // `full_shapes`: as in ManifestClasses (manifest_pods.h). Other reasons to keep a pod pending are
 // then left to the plugins; volume claims of a StatefulSet's own remain a reason. `keep_objects`:
-// fills Manifests::given, with the objects that are not left out.
+// fills Manifests::given, with the objects that are not left out. `structured`: keeps objects of
+// structured DRA among Manifests::objects; else they are left out with a warning.
 absl::StatusOr<Manifests> ReadManifests(const std::vector<std::string>& paths,
-                                        bool full_shapes = false, bool keep_objects = false);
+                                        bool full_shapes = false, bool keep_objects = false,
+                                        bool structured = false);
 
 }  // namespace drasim
 

@@ -20,6 +20,7 @@
 #include "model/random.h"
 #include "model/status_macros.h"
 #include "model/text/shown_text.h"
+#include "policies/dra/claim_score.h"
 #include "policies/framework/plugin_args.h"
 #include "policies/plugins/node_resources_fit.h"
 #include "policies/queues/estimates.h"
@@ -284,12 +285,11 @@ absl::Status Simulation::CheckClaims(const std::vector<JobArrival>& jobs) const 
   for (const JobArrival& job : jobs) {
     const PodShape& shape = shapes_->row(job.shape);
     if (shape.claims.empty()) continue;
-    return KeyError(
-        "workload",
-        absl::StrCat(
-            "the pods of '", job.name, "' claim resources ('", shape.claims[0].name,
-            "'), which only front_end.kind: dra-classic serves; the device plugin knows amounts of "
-            "extended resources alone"));
+    return KeyError("workload", absl::StrCat("the pods of '", job.name, "' claim resources ('",
+                                             shape.claims[0].name,
+                                             "'), which only front_end.kind: dra-classic or "
+                                             "dra-structured serves; the device plugin "
+                                             "knows amounts of extended resources alone"));
   }
   return absl::OkStatus();
 }
@@ -635,7 +635,10 @@ absl::Status Simulation::MakeProfile() {
         CheckClaimNames(spec_.workload.deletions, workload_.rows(), *shapes_, dra_->plane());
     if (!deletable.ok()) return deletable;
     for (const std::string& line : dra_->warnings()) warnings_.push_back(line);
-    profile_->AddPlugin(dra_->plane()->TakePlugin(), /*first=*/true);
+    std::unique_ptr<SchedulerActor> plugin = dra_->plane()->TakePlugin();
+    ScorePlugin* const score = plugin->scores() ? plugin.get() : nullptr;
+    profile_->AddPlugin(std::move(plugin), /*first=*/true);
+    if (score != nullptr) profile_->AddScore(score, kClaimScoreWeight);
   }
   cycle_ = std::make_unique<SchedulingCycle>(profile_.get(), cluster_.get(), ranks_,
                                              spec_.scheduler.cache);

@@ -7,7 +7,7 @@
 #include "policies/framework/profile.h"
 #include "sim/core/dispatcher.h"
 #include "sim/core/engine.h"
-#include "sim/dra/control_plane.h"
+#include "sim/dra/classic/control_plane.h"
 
 namespace drasim {
 namespace {

@@ -13,6 +13,7 @@
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/yaml_proto.h"
+#include "sim/scenario/dra_spec.h"
 #include "sim/scenario/front_end_spec.h"
 #include "sim/scenario/scheduler_spec.h"
 
@@ -294,7 +295,7 @@ absl::StatusOr<std::vector<std::string>> ParsePolicies(const std::string& text,
 
 PolicyEntry::Kind KindOfPolicies(const proto::Scenario& scenario) {
   const std::string& front_end = scenario.front_end().kind();
-  if (front_end == "device-plugin" || front_end == "dra-classic") {
+  if (front_end == "device-plugin" || UsesDra(scenario)) {
     return PolicyEntry::Kind::kKubernetes;
   }
   return UsesMig(scenario) ? PolicyEntry::Kind::kMig : PolicyEntry::Kind::kGpuSharing;

@@ -13,8 +13,10 @@
 #include "model/text/did_you_mean.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/mig_rules.h"
-#include "sim/dra/dra_release.h"
+#include "sim/dra/api/dra_release.h"
+#include "sim/scenario/dra_connection.h"
 #include "sim/scenario/duration_text.h"
+#include "sim/scenario/structured_dra_spec.h"
 
 namespace drasim {
 namespace {
@@ -43,51 +45,6 @@ std::vector<std::string> ImmediateKinds() {
   }
   kinds.emplace_back(kCounting);
   return kinds;
-}
-
-absl::Status ReadLatency(const std::string& key, const std::string& text,
-                         std::optional<Distribution>* out) {
-  if (text.empty()) return absl::OkStatus();
-  absl::StatusOr<Distribution> parsed = Distribution::Parse(text);
-  if (!parsed.ok()) {
-    return KeyError(absl::StrCat("front_end.dra.", key), parsed.status().message());
-  }
-  *out = *parsed;
-  return absl::OkStatus();
-}
-
-// The usual connection of a component; docs/fidelity.md names the sources.
-ConnectionOptions UsualConnection(bool zero, double qps, int64_t burst) {
-  ConnectionOptions connection;
-  if (zero) return connection;
-  connection.qps = qps;
-  connection.burst = burst;
-  connection.read_latency = *Distribution::Parse("uniform(low=0.001,high=0.02)");
-  connection.write_latency = *Distribution::Parse("uniform(low=0.001,high=0.02)");
-  connection.watch_latency = *Distribution::Parse("uniform(low=0.005,high=0.05)");
-  return connection;
-}
-
-absl::Status ReadConnection(const std::string& key, const proto::DraConnection& c,
-                            ConnectionOptions* out) {
-  if (c.has_qps()) {
-    if (!(c.qps() >= 0 && c.qps() <= 1e9)) {
-      return DraExpected(key + ".qps", absl::StrCat(c.qps()), "0 (no limit) to 1e9");
-    }
-    out->qps = c.qps();
-    if (c.qps() > 0 && out->burst == 0) out->burst = 1;
-  }
-  if (c.has_burst()) {
-    if (c.burst() < 1) return DraExpected(key + ".burst", absl::StrCat(c.burst()), "1 or more");
-    out->burst = c.burst();
-  }
-  for (const auto& [name, text, latency] :
-       {std::tuple(".read_latency", &c.read_latency(), &out->read_latency),
-        std::tuple(".write_latency", &c.write_latency(), &out->write_latency),
-        std::tuple(".watch_latency", &c.watch_latency(), &out->watch_latency)}) {
-    RETURN_IF_ERROR(ReadLatency(key + name, *text, latency));
-  }
-  return absl::OkStatus();
 }
 
 // Rejects keys without meaning for the fault's action.
@@ -239,7 +196,7 @@ absl::StatusOr<std::vector<DriverSpec>> ReadDrivers(const proto::Dra& dra,
 }
 
 absl::Status CheckDraScheduling(const proto::Scenario& s) {
-  const char* const need = "front_end.kind: dra-classic";
+  const std::string need = absl::StrCat("front_end.kind: ", s.front_end().kind());
   if (s.mode() != "replay") {
     return KeyError("mode", absl::StrCat("found '", s.mode(), "', expected replay with ", need,
                                          ": claims are negotiated in time"));
@@ -248,7 +205,7 @@ absl::Status CheckDraScheduling(const proto::Scenario& s) {
     return KeyError("scheduler.queue", absl::StrCat("found '", s.scheduler().queue(),
                                                     "', expected kubernetes with ", need));
   }
-  if (s.scheduler().kubernetes().pop_from_backoff()) {
+  if (s.scheduler().kubernetes().pop_from_backoff() && !UsesStructuredDra(s)) {
     return KeyError("scheduler.kubernetes.pop_from_backoff",
                     absl::StrCat("expected false with ", need, ", whose releases do not have it"));
   }
@@ -302,9 +259,9 @@ absl::StatusOr<ControlPlaneOptions> ReadControlPlane(const proto::Dra& dra) {
         Connection{"kubelets", &dra.kubelets(), 0, 0, &options.kubelets},
         Connection{"users", &dra.users(), 0, 0, &options.users}}) {
     *c.out = UsualConnection(zero, c.qps, c.burst);
-    RETURN_IF_ERROR(ReadConnection(c.key, *c.given, c.out));
+    RETURN_IF_ERROR(ReadConnection(absl::StrCat("front_end.dra.", c.key), *c.given, c.out));
   }
-  RETURN_IF_ERROR(ReadLatency("driver_decision", dra.driver_decision(),
+  RETURN_IF_ERROR(ReadLatency("front_end.dra.driver_decision", dra.driver_decision(),
                               &options.driver_controller.decision_latency));
   SimDuration per_driver;  // read with the drivers
   for (const auto& [key, text, out] :
@@ -340,6 +297,17 @@ DriverSpec UsualDriver(const proto::Dra& dra) {
   return usual;
 }
 
+void AddClaimDeletions(absl::Span<const UserDeletion> deletions, ControlPlaneOptions* plane) {
+  for (const UserDeletion& deletion : deletions) {
+    if (deletion.kind != UserDeletion::Kind::kClaim) continue;
+    PlaneFault fault;
+    fault.at = deletion.at;
+    fault.action = PlaneFault::Action::kDeleteClaim;
+    SplitObjectName(deletion.name, &fault.ns, &fault.claim);
+    plane->faults.push_back(std::move(fault));
+  }
+}
+
 }  // namespace
 
 std::optional<DriverKind> FindDriverKind(absl::string_view name) {
@@ -353,9 +321,16 @@ bool HandsOutParts(DriverKind kind) {
   return kind == DriverKind::kIntel || kind == DriverKind::kConstraints;
 }
 
-bool UsesDra(const proto::Scenario& s) { return s.front_end().kind() == "dra-classic"; }
+bool UsesStructuredDra(const proto::Scenario& s) {
+  return s.front_end().kind() == "dra-structured";
+}
+
+bool UsesDra(const proto::Scenario& s) {
+  return s.front_end().kind() == "dra-classic" || UsesStructuredDra(s);
+}
 
 void FillDraDefaults(proto::Scenario* s) {
+  if (UsesStructuredDra(*s)) return FillStructuredDraDefaults(s);
   if (!UsesDra(*s)) return;
   proto::Dra* dra = s->mutable_front_end()->mutable_dra();
   if (dra->release().empty()) dra->set_release("1.29");
@@ -377,20 +352,32 @@ void FillDraDefaults(proto::Scenario* s) {
 absl::StatusOr<std::optional<DraSpec>> MakeDraSpec(const proto::Scenario& s,
                                                    absl::Span<const UserDeletion> deletions) {
   const proto::Dra& dra = s.front_end().dra();
+  if (s.front_end().has_dra() && (!UsesDra(s) || UsesStructuredDra(s))) {
+    return KeyError("front_end.dra", "expected none without front_end.kind: dra-classic");
+  }
+  if (s.front_end().has_structured() && !UsesStructuredDra(s)) {
+    return KeyError("front_end.structured", "expected none without front_end.kind: dra-structured");
+  }
   if (!UsesDra(s)) {
-    if (s.front_end().has_dra()) {
-      return KeyError("front_end.dra", "expected none without front_end.kind: dra-classic");
-    }
     for (int i = 0; i < s.workload().jobs_size(); ++i) {
       if (s.workload().jobs(i).claims_size() == 0) continue;
       return KeyError(
           absl::StrCat("workload.jobs.", i, ".claims"),
-          "expected none without front_end.kind: dra-classic, since nothing else serves claims");
+          "expected none without front_end.kind: dra-classic or dra-structured, since nothing else "
+          "serves claims");
     }
     return std::optional<DraSpec>();
   }
   RETURN_IF_ERROR(CheckDraScheduling(s));
   DraSpec spec;
+  if (UsesStructuredDra(s)) {
+    ASSIGN_OR_RETURN(spec.structured, MakeStructuredDraSpec(s));
+    spec.objects.assign(s.front_end().structured().slices().begin(),
+                        s.front_end().structured().slices().end());
+    ASSIGN_OR_RETURN(spec.plane, ReadStructuredPlane(s.front_end().structured()));
+    AddClaimDeletions(deletions, &spec.plane);
+    return std::optional<DraSpec>(std::move(spec));
+  }
   ASSIGN_OR_RETURN(spec.drivers, ReadDrivers(dra, UsualDriver(dra)));
   if (dra.allocation_mode() != "WaitForFirstConsumer" && dra.allocation_mode() != "Immediate") {
     return DraExpected("allocation_mode", dra.allocation_mode(),
@@ -408,14 +395,7 @@ absl::StatusOr<std::optional<DraSpec>> MakeDraSpec(const proto::Scenario& s,
   spec.immediate = dra.allocation_mode() == "Immediate";
   spec.objects.assign(dra.objects().begin(), dra.objects().end());
   ASSIGN_OR_RETURN(spec.plane, ReadControlPlane(dra));
-  for (const UserDeletion& deletion : deletions) {
-    if (deletion.kind != UserDeletion::Kind::kClaim) continue;
-    PlaneFault fault;
-    fault.at = deletion.at;
-    fault.action = PlaneFault::Action::kDeleteClaim;
-    SplitObjectName(deletion.name, &fault.ns, &fault.claim);
-    spec.plane.faults.push_back(std::move(fault));
-  }
+  AddClaimDeletions(deletions, &spec.plane);
   return std::optional<DraSpec>(std::move(spec));
 }
 

@@ -1,4 +1,5 @@
-// `front_end.dra`: classic Dynamic Resource Allocation, its drivers and its control plane.
+// `front_end.dra` and `front_end.structured`: Dynamic Resource Allocation, its drivers and its
+// control plane.
 #ifndef DRASIM_SIM_SCENARIO_DRA_SPEC_H_
 #define DRASIM_SIM_SCENARIO_DRA_SPEC_H_
 
@@ -11,8 +12,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/time.h"
-#include "sim/dra/control_plane.h"
+#include "sim/dra/classic/control_plane.h"
 #include "sim/scenario/deletion_entry.h"
+#include "sim/scenario/structured_dra_spec.h"
 
 namespace drasim {
 
@@ -47,18 +49,21 @@ struct DriverSpec {
 };
 
 struct DraSpec {
-  std::vector<DriverSpec> drivers;   // at least one
-  bool immediate = false;            // allocation mode of claims made for jobs
-  std::vector<std::string> objects;  // paths of manifests, created before the run
-  ControlPlaneOptions plane;         // without its seed
+  std::optional<StructuredDraSpec> structured;  // none: classic DRA
+  std::vector<DriverSpec> drivers;              // at least one in classic DRA
+  bool immediate = false;                       // allocation mode of claims made for jobs
+  std::vector<std::string> objects;             // paths of manifests, created before the run
+  ControlPlaneOptions plane;                    // without its seed
 };
 
+// Whether pods have claims, of classic or of structured DRA.
 bool UsesDra(const proto::Scenario& scenario);
+bool UsesStructuredDra(const proto::Scenario& scenario);
 
-// Writes the defaults of front_end.dra that affect decisions into the scenario.
+// Writes the defaults of the front end that affect decisions into the scenario.
 void FillDraDefaults(proto::Scenario* scenario);
 
-// None without classic DRA. Deletions of claims are added to the faults of the control plane.
+// None without DRA. Deletions of claims are added to the faults of the control plane.
 // InvalidArgument, beginning with the scenario key, when front_end.dra is inconsistent in itself or
 // with the rest of the scenario. REQUIRES: FillDraDefaults has run.
 absl::StatusOr<std::optional<DraSpec>> MakeDraSpec(const proto::Scenario& scenario,

@@ -19,7 +19,8 @@
 namespace drasim {
 namespace {
 
-constexpr const char* kFrontEndNames[] = {"direct", "device-plugin", "dra-classic"};
+constexpr const char* kFrontEndNames[] = {"direct", "device-plugin", "dra-classic",
+                                          "dra-structured"};
 
 absl::Status ReadSharing(const proto::DevicePlugin& p, DevicePluginConfig* config) {
   if (p.has_time_slicing() && p.has_mps()) {

@@ -20,9 +20,10 @@ class Scenario;
 }
 
 enum class FrontEndKind : uint8_t {
-  kDirect,        // the scheduler chooses devices
-  kDevicePlugin,  // the scheduler counts; the kubelet chooses after the pod is bound
-  kDraClassic,    // drivers choose devices for ResourceClaims before the pod is bound
+  kDirect,         // the scheduler chooses devices
+  kDevicePlugin,   // the scheduler counts; the kubelet chooses after the pod is bound
+  kDraClassic,     // drivers choose devices for ResourceClaims before the pod is bound
+  kDraStructured,  // the scheduler chooses devices for ResourceClaims from ResourceSlices
 };
 // Values of the key front_end.kind, in the order of FrontEndKind.
 std::vector<std::string> FrontEndNames();
@@ -71,7 +72,10 @@ struct FrontEndSpec {
   MigSpec mig;
 
   bool device_plugin() const { return kind == FrontEndKind::kDevicePlugin; }
-  bool dra() const { return kind == FrontEndKind::kDraClassic; }
+  // Pods have claims.
+  bool dra() const {
+    return kind == FrontEndKind::kDraClassic || kind == FrontEndKind::kDraStructured;
+  }
 };
 
 // InvalidArgument, beginning with the scenario key, for keys about devices that are invalid or

@@ -42,13 +42,21 @@ struct PathKey {
 
 // The keys of paths, without indices of lists. The key of a map stands for its values.
 constexpr PathKey kPathKeys[] = {
-    {"cluster.path"},          {"cluster.format", BuiltInNames::kFormats},
-    {"cluster.manifests"},     {"cluster.mig.config_file"},
-    {"workload.trace.path"},   {"workload.trace.format", BuiltInNames::kFormats},
-    {"workload.trace.tables"}, {"workload.generated.table", BuiltInNames::kTables},
-    {"workload.manifests"},    {"front_end.dra.objects"},
-    {"scheduler.kube_config"}, {"scheduler.others.kube_config"},
-    {"quotas.path"},           {"output.dir"},
+    {"cluster.path"},
+    {"cluster.format", BuiltInNames::kFormats},
+    {"cluster.manifests"},
+    {"cluster.mig.config_file"},
+    {"workload.trace.path"},
+    {"workload.trace.format", BuiltInNames::kFormats},
+    {"workload.trace.tables"},
+    {"workload.generated.table", BuiltInNames::kTables},
+    {"workload.manifests"},
+    {"front_end.dra.objects"},
+    {"front_end.structured.slices"},
+    {"scheduler.kube_config"},
+    {"scheduler.others.kube_config"},
+    {"quotas.path"},
+    {"output.dir"},
 };
 
 bool IsBuiltIn(BuiltInNames names, const std::string& text) {

@@ -14,6 +14,7 @@
 #include "model/run_streams.h"
 #include "model/status_macros.h"
 #include "policies/builtins.h"
+#include "sim/scenario/dra_spec.h"
 #include "sim/scenario/duration_text.h"
 #include "sim/scenario/field_errors.h"
 #include "sim/scenario/run_options.h"
@@ -83,10 +84,12 @@ absl::Status CheckKubeScheduler(const proto::Scenario& s) {
                     absl::StrCat("found '", scheduler.queue(), "', expected kubernetes ", with,
                                  ": kube-scheduler brings its own queue"));
   }
-  if (s.front_end().kind() == "dra-classic") {
-    return KeyError("front_end.kind",
-                    absl::StrCat("found 'dra-classic', expected direct or device-plugin ", with,
-                                 ": classic DRA is no part of release 1.34"));
+  if (UsesDra(s)) {
+    return KeyError(
+        "front_end.kind",
+        absl::StrCat("found '", s.front_end().kind(), "', expected direct or device-plugin ", with,
+                     UsesStructuredDra(s) ? ": runs with claims have a scheduler of their own"
+                                          : ": classic DRA is no part of release 1.34"));
   }
   const proto::KubernetesQueue& queue = scheduler.kubernetes();
   if (!scheduler.kube_config().empty() &&

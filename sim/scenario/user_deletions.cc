@@ -110,9 +110,10 @@ absl::StatusOr<UserDeletion> ReadDeletion(const proto::UserDeletion& d, const st
                                            " of pod, job and claim, expected one of them"));
   }
   if (!d.claim().empty() && !with_claims) {
-    return DeletionError(
-        key + ".claim",
-        absl::StrCat("found '", d.claim(), "', expected none without front_end.kind: dra-classic"));
+    return DeletionError(key + ".claim",
+                         absl::StrCat("found '", d.claim(),
+                                      "', expected none without front_end.kind: dra-classic or "
+                                      "dra-structured"));
   }
   UserDeletion deletion;
   deletion.at = SimTime() + at;

@@ -9,6 +9,7 @@
 #include "model/number_text.h"
 #include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
+#include "sim/scenario/dra_spec.h"
 #include "sim/scenario/duration_text.h"
 #include "sim/scenario/field_errors.h"
 #include "sim/scenario/node_list_spec.h"
@@ -139,6 +140,7 @@ WorkloadSpec MakeWorkloadSpec(const proto::Scenario& s) {
   spec.kind = KindOf(s);
   spec.trace = MakeTraceSpec(w.trace());
   spec.full_shapes = UsesKubePlugins(s);
+  spec.structured_dra = UsesStructuredDra(s);
   if (spec.kind != WorkloadKind::kTrace && w.trace().format() != kDefaultFormat) {
     spec.stray_format = w.trace().format();
   }

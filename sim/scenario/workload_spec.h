@@ -71,6 +71,7 @@ struct WorkloadSpec {
   std::vector<std::string> manifests;  // paths
   bool full_shapes = false;            // of manifests: the scheduler's plugins read whole pods
   bool keep_objects = false;           // of manifests, for the end of the run
+  bool structured_dra = false;         // objects of structured DRA in manifests count
 
   bool shaped = false;     // `shaping` applies
   ShapingOptions shaping;  // without its seed

@@ -11,8 +11,6 @@
 #include "model/quantity.h"
 #include "model/status_macros.h"
 #include "model/text/json_writer.h"
-#include "policies/allocator/device_catalog.h"
-#include "policies/allocator/node_pools.h"
 #include "sim/sdra/json_message.h"
 
 namespace drasim {
@@ -202,13 +200,6 @@ void NoteAnswer(const std::string& place, const AllocationAnswer& ours,
   if (steps) table->Note("steps", place, is.steps, expected.steps);
 }
 
-template <typename Object>
-std::vector<const Object*> PointersTo(const std::vector<Object>& objects) {
-  std::vector<const Object*> pointers;
-  for (const Object& object : objects) pointers.push_back(&object);
-  return pointers;
-}
-
 }  // namespace
 
 absl::StatusOr<AllocatorCase> ReadAllocatorCase(absl::string_view text, const YamlNode& given) {
@@ -233,24 +224,6 @@ absl::StatusOr<AllocatorCase> ReadAllocatorCase(absl::string_view text, const Ya
   RETURN_IF_ERROR(ReadList(text, given, "Claims", &read.claims));
   RETURN_IF_ERROR(ReadUse(given, &read.use));
   return read;
-}
-
-absl::StatusOr<std::vector<AllocationAnswer>> AnswerAllocatorCase(const AllocatorCase& given,
-                                                                  AllocatorOptions options,
-                                                                  const VerdictsMaker& verdicts) {
-  options.features = given.features;
-  ASSIGN_OR_RETURN(std::shared_ptr<DeviceCatalog> catalog,
-                   DeviceCatalog::Make(PointersTo(given.slices)));
-  const auto pools = std::make_shared<NodePools>(options, catalog);
-  ASSIGN_OR_RETURN(const std::unique_ptr<StructuredAllocator> allocator,
-                   StructuredAllocator::Make(pools, verdicts(&catalog->columns(), given.features),
-                                             PointersTo(given.classes), given.use));
-  std::vector<AllocationAnswer> answers;
-  const std::vector<const proto::kube::ResourceClaimV1*> claims = PointersTo(given.claims);
-  for (const proto::kube::Node& node : given.nodes) {
-    answers.push_back(allocator->Allocate(node, claims));
-  }
-  return answers;
 }
 
 std::string AllocatorAnswerJson(const AllocatorCase& given,

@@ -13,7 +13,7 @@
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "model/text/yaml_node.h"
-#include "policies/allocator/allocator_options.h"
+#include "policies/allocator/dra_features.h"
 #include "policies/allocator/device_use.h"
 #include "policies/allocator/selector_verdicts.h"
 #include "policies/allocator/structured_allocator.h"
@@ -39,11 +39,6 @@ absl::StatusOr<AllocatorCase> ReadAllocatorCase(absl::string_view text, const Ya
 // Evaluates selectors on the rows of a table, which outlives it.
 using VerdictsMaker = std::function<std::shared_ptr<SelectorVerdicts>(DeviceColumns* columns,
                                                                       const DraFeatures& features)>;
-
-// One answer for each node. `options` without the features, which are the case's.
-absl::StatusOr<std::vector<AllocationAnswer>> AnswerAllocatorCase(const AllocatorCase& given,
-                                                                  AllocatorOptions options,
-                                                                  const VerdictsMaker& verdicts);
 
 // The answers as the files of cases have them, in one line.
 std::string AllocatorAnswerJson(const AllocatorCase& given,

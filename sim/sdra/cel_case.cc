@@ -88,6 +88,10 @@ absl::StatusOr<CelCase> ReadCelCase(absl::string_view text, const YamlNode& give
   RETURN_IF_ERROR(ReadText(given, "ExpectMatchError", &read.want.match_error));
   RETURN_IF_ERROR(ReadText(given, "ExpectCompileError", &read.want.compile_error));
   RETURN_IF_ERROR(ReadCost(given, &read.want.worst_cost));
+  for (const absl::string_view name :
+       {"ExpectMatch", "ExpectMatchError", "ExpectCompileError", "ExpectCost"}) {
+    read.has_want |= JsonMember(given, name) != nullptr;
+  }
   return read;
 }
 

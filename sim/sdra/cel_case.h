@@ -29,7 +29,8 @@ struct CelCase {
   std::string driver;
   proto::kube::Device device;
   cel::CompileOptions options;
-  CelAnswer want;  // the stored answer; errors need only be contained in ours
+  CelAnswer want;         // the stored answer; errors need only be contained in ours
+  bool has_want = false;  // some member of `want` is there
 };
 
 // Reads a member of the array that a file of cases is. InvalidArgument for values of a wrong type.

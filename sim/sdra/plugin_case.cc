@@ -33,8 +33,10 @@ std::string StepFieldText(const SdraStepAnswer& answer, const FieldDescriptor* f
 }  // namespace
 
 absl::StatusOr<std::vector<SdraStepAnswer>> AnswerPluginCase(
-    const proto::kube::SdraCase& given, const SelectorVerdictsMaker& make_verdicts) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<PluginRun> run, PluginRun::Make(given, make_verdicts));
+    const proto::kube::SdraCase& given, const SelectorVerdictsMaker& make_verdicts,
+    const AllocatorOptions& upstream) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<PluginRun> run,
+                   PluginRun::Make(given, make_verdicts, upstream));
   return run->Run();
 }
 

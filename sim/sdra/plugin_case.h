@@ -9,14 +9,18 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "model/proto/sdra_case.pb.h"
+#include "policies/allocator/allocator_options.h"
 #include "policies/dra/slice_inventory.h"
 #include "sim/sdra/case_table.h"
 
 namespace drasim {
 
-// One answer for each step. InvalidArgument for a case that cannot be run.
+// One answer for each step, by the scheduler of `upstream`'s release with its defaults but for the
+// case's gates; of the other options, strict_upstream counts. InvalidArgument for a case that
+// cannot be run.
 absl::StatusOr<std::vector<proto::kube::SdraStepAnswer>> AnswerPluginCase(
-    const proto::kube::SdraCase& given, const SelectorVerdictsMaker& make_verdicts);
+    const proto::kube::SdraCase& given, const SelectorVerdictsMaker& make_verdicts,
+    const AllocatorOptions& upstream = {});
 
 // {"name":"plugin-1-000","want":[...]} and a line break.
 std::string PluginAnswerLine(const std::string& name,

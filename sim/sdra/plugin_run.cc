@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "model/status_macros.h"
 #include "model/time.h"
 #include "policies/dra/binding_conditions.h"
 #include "policies/dra/claim_hints.h"
+#include "policies/dra/structured_gates.h"
 #include "policies/plugins/default_normalize.h"
 
 namespace drasim {
@@ -47,34 +46,6 @@ kube::SdraStatus SdraStatusOf(const ClaimStatus& status) {
   return answer;
 }
 
-// The settings that the case's gates make, other than those of the allocator.
-absl::Status ReadSdraGates(const kube::SdraCase& given, AllocatorOptions* allocator,
-                           StructuredOptions* options, bool* taint_rules) {
-  const std::set<std::string> plugin_gates = {"DRADeviceBindingConditions", "DRADeviceTaintRules",
-                                              "DRAExtendedResource", "DRAResourceClaimDeviceStatus",
-                                              "DRASchedulerFilterTimeout"};
-  const auto is_on = [&](const char* gate, bool by_default) {
-    const auto found = given.gates().find(gate);
-    return found == given.gates().end() ? by_default : found->second;
-  };
-  options->extended_resources = is_on("DRAExtendedResource", true);
-  options->prioritized_list = is_on("DRAPrioritizedList", true);
-  options->binding_conditions =
-      is_on("DRADeviceBindingConditions", true) && is_on("DRAResourceClaimDeviceStatus", true);
-  *taint_rules = is_on("DRADeviceTaints", true) && is_on("DRADeviceTaintRules", true);
-  if (!is_on("DRASchedulerFilterTimeout", true)) options->filter_timeout_ns = 0;
-  allocator->features.device_binding_and_status = options->binding_conditions;
-  const std::map<std::string, bool> gates(given.gates().begin(), given.gates().end());
-  for (const auto& [gate, on] : gates) {
-    if (plugin_gates.count(gate) > 0) continue;
-    absl::string_view feature = gate;
-    absl::ConsumePrefix(&feature, "DRA");
-    RETURN_IF_ERROR(SetDraFeature(feature, on, &allocator->features));
-  }
-  allocator->variant = PickAllocatorVariant(allocator->features, allocator->release);
-  return absl::OkStatus();
-}
-
 // Allocation times of a case tell how long before the start the claim was allocated.
 void SetAllocationTime(kube::ResourceClaimV1* claim) {
   if (claim->status().allocation().allocation_timestamp().empty()) return;
@@ -104,11 +75,16 @@ kube::SdraClaimState StateOfClaim(const kube::ResourceClaimV1& claim, bool with_
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PluginRun>> PluginRun::Make(
-    const kube::SdraCase& given, const SelectorVerdictsMaker& make_verdicts) {
+    const kube::SdraCase& given, const SelectorVerdictsMaker& make_verdicts,
+    const AllocatorOptions& upstream) {
   AllocatorOptions allocator;
+  allocator.release = upstream.release;
+  allocator.features = DefaultDraFeatures(upstream.release);
+  allocator.strict_upstream = upstream.strict_upstream;
   StructuredOptions options;
   bool taint_rules = true;
-  RETURN_IF_ERROR(ReadSdraGates(given, &allocator, &options, &taint_rules));
+  const std::map<std::string, bool> gates(given.gates().begin(), given.gates().end());
+  RETURN_IF_ERROR(SetDraGates(gates, &allocator, &options, &taint_rules));
   if (!given.args().binding_timeout().empty()) {
     ASSIGN_OR_RETURN(options.binding_timeout_ns, SdraDurationNs(given.args().binding_timeout()));
   }
@@ -126,6 +102,7 @@ PluginRun::PluginRun(const kube::SdraCase& given, const AllocatorOptions& alloca
           [this](const DeviceUse& use) { return inventory_.NewSearch(use); }, options),
       writes_(&store_, &in_flight_, options),
       now_ns_(KubeTimeNs(kStart)) {
+  inventory_.set_holders([this] { return store_.allocated().Use(in_flight_); });
   for (const kube::Node& node : given.nodes()) nodes_.push_back(&node);
   // The informer delivers the classes in the order of their names, which counts.
   std::map<std::string, const kube::DeviceClass*> by_name;

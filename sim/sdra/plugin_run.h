@@ -31,8 +31,9 @@ class PluginRun {
  public:
   // InvalidArgument for a case that no scheduler can be made for: an unknown gate, a duration that
   // is none. `given` must outlive the run.
-  static absl::StatusOr<std::unique_ptr<PluginRun>> Make(
-      const proto::kube::SdraCase& given, const SelectorVerdictsMaker& make_verdicts);
+  static absl::StatusOr<std::unique_ptr<PluginRun>> Make(const proto::kube::SdraCase& given,
+                                                         const SelectorVerdictsMaker& make_verdicts,
+                                                         const AllocatorOptions& upstream);
 
   // All steps, in order. Called once. InvalidArgument for a step without a verb, or with the name
   // of a pod that the case lacks.

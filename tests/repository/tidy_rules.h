@@ -42,7 +42,12 @@ inline constexpr Room kArrows[] = {
     {"traces", "traces model", ""},
     {"sim/core", "sim/core policies/framework model", ""},
     {"sim/control", "sim/control sim/core policies/framework model", ""},
-    {"sim/dra", "sim/dra sim/core policies/framework model", ""},
+    {"sim/dra/api", "sim/dra/api sim/core policies/framework model", ""},
+    {"sim/dra/classic", "sim/dra/classic sim/dra/api sim/core policies/framework model", ""},
+    {"sim/dra/structured",
+     "sim/dra/structured sim/dra/api policies/dra policies/allocator policies/plugins "
+     "policies/framework model",
+     ""},
     {"sim/record", "sim/record model", ""},
     {"sim/scenario", "sim/scenario sim/record sim/core sim/control sim/dra policies traces model",
      ""},
@@ -54,8 +59,8 @@ inline constexpr Room kArrows[] = {
     {"sim/compare",
      "sim/compare sim/outputs sim/run sim/scenario sim/record sim/core policies model", ""},
     {"sim/bench",
-     "sim/bench sim/compare sim/outputs sim/run sim/scenario sim/record sim/core policies traces "
-     "model",
+     "sim/bench sim/compare sim/outputs sim/run sim/scenario sim/record sim/sdra sim/core policies "
+     "traces model",
      ""},
     {"sim/extender", "sim/extender sim/scenario sim/core policies/framework traces model", ""},
     {"sim/kube", "sim/kube sim/extender sim/scenario sim/core policies traces model", ""},

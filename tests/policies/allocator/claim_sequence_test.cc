@@ -48,6 +48,9 @@ class ClaimSequence {
   explicit ClaimSequence(uint64_t seed) : random_(seed, "sequence"), maker_(seed) {
     world_ = maker_.Make();
     world_.use = DeviceUse();
+    world_.options.release = StructuredRelease::k1_37;
+    world_.options.features =
+        SupportedDraFeatures(world_.options.variant, StructuredRelease::k1_37);
     probe_ = std::exchange(world_.claims, {});
   }
 

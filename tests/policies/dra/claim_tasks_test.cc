@@ -87,6 +87,24 @@ TEST(BindClaimTaskTest, FailsWhenTheClaimWasAllocatedElsewhere) {
   EXPECT_EQ(task.status().message(), "claim default/c got allocated elsewhere in the meantime");
 }
 
+TEST(BindClaimTaskTest, FailsWhenTheClaimWasDeallocatedElsewhere) {
+  for (const bool binding_conditions : {true, false}) {
+    ClaimReservation reservation = ReservationForPod();
+    reservation.allocation.reset();
+    if (!binding_conditions) reservation.timestamp.clear();
+    BindClaimTask task(ClaimOf("c", "status { allocation { } }"), std::move(reservation));
+    task.Next(nullptr);
+    ClaimReply reply = Refused(absl::AbortedError("changed"));
+    EXPECT_TRUE(task.Next(&reply).has_value());
+    EXPECT_TRUE(task.pauses());
+    reply = Stored(ClaimOf("c"));
+    EXPECT_EQ(task.Next(&reply).has_value(), !binding_conditions);
+    EXPECT_FALSE(task.pauses());
+    if (!binding_conditions) continue;
+    EXPECT_EQ(task.status().message(), "claim default/c got deallocated elsewhere in the meantime");
+  }
+}
+
 TEST(BindClaimTaskTest, NamesTheFailedWrite) {
   BindClaimTask finalizer(ClaimOf("c"), ReservationForPod());
   finalizer.Next(nullptr);

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -127,6 +128,50 @@ TEST_F(StructuredResourcesTest, ClaimInFlightKeepsOthersWaiting) {
   ASSERT_TRUE(Plugin().PreFilter(PodOf("third", {"d"}), 0, &third).ok());
   ASSERT_EQ(use_.dedicated.size(), 1U);
   EXPECT_EQ(use_.dedicated[0].Text(), "d/p/x");
+}
+
+TEST_F(StructuredResourcesTest, ScoreCountsClaimsThatWereAllocatedBefore) {
+  const std::string lists = R"(spec { devices { requests { name: "r"
+      first_available { name: "s0" device_class_name: "gpu" }
+      first_available { name: "s1" device_class_name: "gpu" } } } } )";
+  const std::string found = "devices { results { request: \"r/s1\" share_id: \"x\" } }";
+  cache_.Add(ClaimOf("old", lists + "status { allocation { devices { results { request: \"r/s0\" "
+                                    "} } } }"));
+  cache_.Add(ClaimOf("new", lists));
+  SetResult("n", SearchOutcome::kFound);
+  ASSERT_TRUE(PreFilter(PodOf("pod", {"old", "new"})).ok());
+  ASSERT_TRUE(FilterNode("n").ok());
+  cycle_.finds["n"].allocations[0] = FromText<proto::kube::AllocationResultV1>(found);
+  EXPECT_EQ(Plugin().Score(cycle_, "n"), 8 + 7);
+  EXPECT_EQ(Plugin().Score(cycle_, "other"), 0);
+  StructuredOptions options;
+  options.release = StructuredRelease::k1_34;
+  EXPECT_EQ(Plugin(options).Score(cycle_, "n"), 0);
+  options.release = StructuredRelease::k1_35;
+  EXPECT_EQ(Plugin(options).Score(cycle_, "n"), 8 + 7);
+  options.prioritized_list = false;
+  EXPECT_EQ(Plugin(options).Score(cycle_, "n"), 0);
+}
+
+TEST_F(StructuredResourcesTest, SharesGetDrawnIdentities) {
+  cache_.Add(ClaimOf("c", kGpuRequest));
+  SetResult("n", SearchOutcome::kFound);
+  std::set<std::string> seen;
+  for (const int seed : {-1, 1, 2}) {
+    StructuredOptions options;
+    if (seed >= 0) options.seed = static_cast<uint64_t>(seed);
+    cycle_ = StructuredCycle();
+    ASSERT_TRUE(Plugin(options).PreFilter(PodOf("pod", {"c"}), 0, &cycle_).ok());
+    ASSERT_TRUE(FilterNode("n", options).ok());
+    cycle_.finds["n"].allocations[0] =
+        FromText<proto::kube::AllocationResultV1>("devices { results { share_id: \"x\" } }");
+    ASSERT_TRUE(Plugin(options).Reserve(&cycle_, "n").ok());
+    const std::string& id = cycle_.claims[0].allocation->devices().results(0).share_id();
+    EXPECT_EQ(id == "x", seed < 0);
+    seen.insert(id);
+    in_flight_.Remove("uid-c");
+  }
+  EXPECT_EQ(seen.size(), 3U);
 }
 
 TEST_F(StructuredResourcesTest, PodsOfOneGroupShareAClaimInFlight) {

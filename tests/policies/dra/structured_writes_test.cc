@@ -1,7 +1,9 @@
 #include "policies/dra/structured_writes.h"
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +77,32 @@ TEST_F(StructuredWritesTest, PostFilterFreesTheFirstUnavailableClaimOfThePod) {
   EXPECT_EQ(calls_[0].claim->status().devices_size(), 0);
 }
 
+TEST_F(StructuredWritesTest, PostFilterDrawsOneOfTheClaimsThatCanBeFreed) {
+  for (const char* name : {"a", "b", "c"}) AddClaim(ClaimOf(name, "status { allocation { } }"));
+  AddClaim(ClaimOf("busy", "status { allocation { } reserved_for { uid: \"uid-other\" } }"));
+  cycle_.unavailable = {0, 1, 2, 3};
+  std::map<std::string, int> freed;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    options_.seed = seed;
+    const ClaimProgress progress = Writes().PostFilter(&cycle_);
+    ASSERT_TRUE(progress.call.has_value());
+    const std::string& name = progress.call->claim->metadata().name();
+    ++freed[name];
+    EXPECT_EQ(Writes().PostFilter(&cycle_).call->claim->metadata().name(), name);
+    cycle_.tasks.clear();
+  }
+  EXPECT_EQ(freed.size(), 3U);
+  for (const auto& [name, times] : freed) EXPECT_GT(times, 60) << name;
+  // Another attempt of the same pod draws anew.
+  std::set<std::string> over_time;
+  for (int64_t second = 0; second < 20; ++second) {
+    cycle_.started_ns = second * kSecondNs;
+    over_time.insert(Writes().PostFilter(&cycle_).call->claim->metadata().name());
+    cycle_.tasks.clear();
+  }
+  EXPECT_EQ(over_time.size(), 3U);
+}
+
 TEST_F(StructuredWritesTest, PostFilterWithoutHelpHasNoReason) {
   AddClaim(ClaimOf("busy", "status { allocation { } reserved_for { uid: \"uid-other\" } }"));
   cycle_.unavailable = {0};
@@ -105,6 +133,47 @@ TEST_F(StructuredWritesTest, PreBindWritesEveryClaimThatIsNotReserved) {
   EXPECT_EQ(calls_[2].claim->metadata().name(), "new");
   EXPECT_EQ(calls_[2].claim->status().allocation().allocation_timestamp(), "1970-01-01T00:00:01Z");
   EXPECT_FALSE(in_flight_.Has("uid-new"));
+}
+
+TEST_F(StructuredWritesTest, AConflictIsTriedAgainAfterAPause) {
+  AddClaim(ClaimOf("c", "status { allocation { } }"));
+  for (const bool drawn : {false, true}) {
+    if (drawn) options_.seed = 7;
+    ClaimProgress progress = Writes().PreBind(&cycle_, "n", 0);
+    int64_t now_ns = 0;
+    const ClaimReply conflict = {absl::AbortedError("changed"), nullptr};
+    int pauses = 0;
+    while (!progress.done()) {
+      if (progress.wake_ns.has_value()) {
+        const int64_t pause_ns = *progress.wake_ns - now_ns;
+        EXPECT_GE(pause_ns, 10'000'000);
+        EXPECT_LT(pause_ns, drawn ? 11'000'000 : 10'000'001);
+        now_ns = *progress.wake_ns;
+        ++pauses;
+        progress = Writes().Resume(&cycle_, nullptr, now_ns);
+        ASSERT_TRUE(progress.call.has_value());
+        EXPECT_EQ(progress.call->verb, ClaimVerb::kGet);
+        const ClaimReply latest = {absl::OkStatus(), cycle_.claims[0].claim};
+        progress = Writes().Resume(&cycle_, &latest, now_ns);
+        continue;
+      }
+      EXPECT_EQ(progress.call->verb, ClaimVerb::kUpdateStatus);
+      progress = Writes().Resume(&cycle_, &conflict, now_ns);
+    }
+    // Five attempts, with four pauses.
+    EXPECT_EQ(pauses, 4);
+    EXPECT_EQ(progress.status.code, StepCode::kError);
+    cycle_.tasks.clear();
+  }
+}
+
+TEST_F(StructuredWritesTest, UnreserveForgetsACallThatWaits) {
+  AddClaim(ClaimOf("c", "status { allocation { } }"));
+  Writes().PreBind(&cycle_, "n", 0);
+  const ClaimReply conflict = {absl::AbortedError("changed"), nullptr};
+  ASSERT_TRUE(Writes().Resume(&cycle_, &conflict, 0).wake_ns.has_value());
+  EXPECT_TRUE(Writes().Unreserve(&cycle_).done());
+  EXPECT_FALSE(cycle_.paused_call.has_value());
 }
 
 TEST_F(StructuredWritesTest, PreBindWaitsForConditionsInStepsOfFiveSeconds) {

@@ -59,6 +59,7 @@ class ResumeTest : public CliTest {
     dir_.Write("srtf.yaml", TestText("srtf.yaml"));
     dir_.Write("priority.yaml", TestText("priority.yaml"));
     dir_.Write("fill.yaml", TestText("fill.yaml"));
+    dir_.Write("dra.yaml", TestText("dra.yaml"));
     std::string nodes = kNodeHeader;
     for (int i = 0; i < 5; ++i) absl::StrAppend(&nodes, "n-", i, ",96000,393216,8,T4\n");
     dir_.Write("n.csv", nodes);
@@ -174,7 +175,7 @@ TEST_P(ResumeScenarioTest, FromWhereverTheLedgerEnds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, ResumeScenarioTest,
-                         ::testing::Values("kubernetes", "srtf", "priority", "fill"),
+                         ::testing::Values("kubernetes", "srtf", "priority", "fill", "dra"),
                          [](const ::testing::TestParamInfo<std::string>& tested) {
                            return tested.param;
                          });
@@ -223,7 +224,8 @@ TEST_P(ResumeKilledTest, AfterCtrlC) {
   ExpectFiles("stopped", whole);
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios, ResumeKilledTest, ::testing::Values("kubernetes", "srtf"),
+INSTANTIATE_TEST_SUITE_P(Scenarios, ResumeKilledTest,
+                         ::testing::Values("kubernetes", "srtf", "dra"),
                          [](const ::testing::TestParamInfo<std::string>& tested) {
                            return tested.param;
                          });

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "model/number_text.h"
-#include "sim/compare/cell_metrics.h"
+#include "sim/bench/bench_metrics.h"
 #include "tests/testing/assert_ok.h"
 
 namespace drasim::bench {
@@ -26,7 +26,7 @@ BenchRow Row(const std::string& entry, uint64_t seed, double figure, bool random
   row.primary = {kMetric, false, {1, true}};
   row.random = random;
   row.inputs = "00000000000000aa";
-  row.metrics.assign(AllMetrics().size(), "");
+  row.metrics.assign(BenchMetrics().size(), "");
   row.metrics[MetricIndex(kMetric)] = DoubleText(figure);
   row.counters.assign(WorkCounterNames().size(), 1000);
   row.calls[0] = {{"GpuShareFit", 200}, {"NodeResourcesFit", 1000}};
@@ -39,7 +39,7 @@ BenchResults Results(std::vector<BenchRow> rows) {
   BenchResults results;
   results.table.suite = "core";
   results.table.version = 1;
-  results.table.has_metric.assign(AllMetrics().size(), true);
+  results.table.has_metric.assign(BenchMetrics().size(), true);
   results.table.has_counter.assign(WorkCounterNames().size() + kCallColumns, true);
   results.table.rows = std::move(rows);
   return results;

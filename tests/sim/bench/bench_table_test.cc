@@ -12,7 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
-#include "sim/compare/cell_metrics.h"
+#include "sim/bench/bench_metrics.h"
 
 namespace drasim::bench {
 namespace bench_table_test {
@@ -21,7 +21,7 @@ BenchTable TwoRows() {
   BenchTable table;
   table.suite = "core";
   table.version = 2;
-  table.has_metric.assign(AllMetrics().size(), true);
+  table.has_metric.assign(BenchMetrics().size(), true);
   table.has_counter.assign(WorkCounterNames().size() + kCallColumns, true);
   BenchRow row;
   row.id = {"fill", "", "fgd", 42};
@@ -29,7 +29,7 @@ BenchTable TwoRows() {
   row.primary = {"gpu_allocation_percent_end", true, {0.5, true}};
   row.random = true;
   row.inputs = "00000000000000aa";
-  row.metrics.assign(AllMetrics().size(), "");
+  row.metrics.assign(BenchMetrics().size(), "");
   row.metrics[MetricIndex("gpu_allocation_percent_end")] = "95.25";
   row.counters = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   row.calls[0] = {{"GpuShareFit", 12}, {"NodeResourcesFit", 34}};

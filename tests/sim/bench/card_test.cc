@@ -10,9 +10,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "sim/bench/bench_metrics.h"
 #include "sim/bench/bench_table.h"
 #include "sim/bench/card_ranks.h"
-#include "sim/compare/cell_metrics.h"
 
 namespace drasim::bench {
 namespace {
@@ -103,7 +103,7 @@ BenchRow CardRow(const std::string& policy, uint64_t seed, double allocation,
   row.id = {"fill", "", policy, seed};
   row.primary = {"gpu_allocation_percent_end", true, {}};
   row.random = true;
-  row.metrics.resize(AllMetrics().size());
+  row.metrics.resize(BenchMetrics().size());
   row.metrics[MetricIndex("gpu_allocation_percent_end")] = absl::StrCat(allocation);
   row.metrics[MetricIndex("pods_unschedulable")] = absl::StrCat(unschedulable);
   row.fingerprint = "0123456789abcdef";

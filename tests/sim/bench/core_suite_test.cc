@@ -25,6 +25,7 @@
 #include "sim/scenario/comparison.h"
 #include "sim/scenario/front_end_spec.h"
 #include "sim/scenario/scheduler_spec.h"
+#include "sim/sdra/case_worlds.h"
 #include "tests/testing/assert_ok.h"
 
 namespace drasim::bench {
@@ -65,7 +66,7 @@ TEST(CoreSuiteTest, HasEveryPolicyAndQueue) {
   for (const BenchCell& cell : CoreCells()) {
     EXPECT_EQ(cell.missing, "") << cell.id.Name();
     // Nightly runs are too rare to guard anything on their own.
-    if (cell.tier == Tier::kNightly) continue;
+    if (cell.tier == Tier::kNightly || cell.cases.has_value()) continue;
     policies.insert(cell.id.policy);
     queues.insert(cell.id.queue);
   }
@@ -82,7 +83,7 @@ TEST(CoreSuiteTest, HasEveryFrontEndAndMigRule) {
   std::set<std::string> front_ends;
   std::set<std::string> policies;
   for (const BenchCell& cell : CoreCells()) {
-    if (cell.tier != Tier::kSmoke) continue;
+    if (cell.tier != Tier::kSmoke || cell.cases.has_value()) continue;
     front_ends.emplace(FrontEndName(cell.spec.front_end.kind));
     policies.insert(cell.id.policy);
   }
@@ -132,6 +133,7 @@ TEST(CoreSuiteTest, HasCostsOfEveryDispatcherAndFrontEnd) {
   for (const BenchCell& cell : CoreCells()) {
     if (!cell.cost) continue;
     EXPECT_NE(cell.tier, Tier::kNightly) << cell.id.Name();
+    if (cell.cases.has_value()) continue;
     queues.insert(cell.id.queue);
     front_ends.emplace(FrontEndName(cell.spec.front_end.kind));
   }
@@ -156,13 +158,30 @@ void AddNames(const Profile& profile, std::set<std::string>* names) {
   for (const Profile::ScoreEntry& entry : profile.scores()) names->emplace(entry.plugin->name());
 }
 
+// Each world of cases, and the smallest ones in the tier smoke.
+TEST(CoreSuiteTest, HasEveryWorldOfCasesAndCostsOfMost) {
+  std::set<std::string> worlds;
+  std::set<std::string> costs;
+  size_t smoke = 0;
+  for (const SuiteEntry& entry : Core().entries) {
+    if (!entry.cases.has_value()) continue;
+    worlds.insert(entry.cases->world);
+    if (entry.cost) costs.insert(entry.cases->world);
+    smoke += entry.tier == Tier::kSmoke ? 1 : 0;
+  }
+  EXPECT_EQ(Unseen(CaseWorldNames(), worlds), std::vector<std::string>());
+  EXPECT_EQ(Unseen(CaseWorldNames(), costs), std::vector<std::string>());
+  EXPECT_GE(smoke, 2u);
+}
+
 TEST(CoreSuiteTest, HasEveryPluginAndChooser) {
   std::set<std::string> plugins;
   std::set<std::string> choosers;
   std::set<std::string> groups;
   for (const BenchCell& cell : CoreCells()) {
     // Large inputs add nothing here.
-    if (cell.tier != Tier::kSmoke || !groups.insert(cell.id.GroupName()).second) continue;
+    if (cell.tier != Tier::kSmoke || cell.cases.has_value()) continue;
+    if (!groups.insert(cell.id.GroupName()).second) continue;
     absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(cell.spec);
     ASSERT_EQ(sim.status(), absl::OkStatus()) << cell.id.Name();
     AddNames((*sim)->profile(), &plugins);

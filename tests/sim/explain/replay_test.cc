@@ -269,6 +269,7 @@ constexpr const char* kQueues[] = {
     "scheduler: {policy: fgd, queue: drf, backfill: easy}\n",
     "scheduler: {policy: fgd, queue: sjf, backfill: conservative}\n",
     "scheduler: {policy: fgd, queue: loss}\n",
+    "scheduler: {queue: kubernetes}\nfront_end: {kind: dra-classic, lowering: {rule: whole-gpu}}\n",
 };
 
 class ExplainCheckpointTest : public ::testing::TestWithParam<size_t> {};

@@ -12,8 +12,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
-#include "sim/dra/claim_explainer.h"
-#include "sim/dra/plane_checks.h"
+#include "sim/dra/classic/claim_explainer.h"
+#include "sim/dra/classic/plane_checks.h"
 #include "sim/run/dra_outputs.h"
 #include "sim/run/simulation.h"
 #include "tests/sim/run/run_texts.h"
@@ -70,7 +70,7 @@ TEST(DraPlanTest, QueueingHintsAreOffByDefault) {
     const auto ran = Ran(absl::StrCat(
         kCluster, kJob, "front_end: {kind: dra-classic, dra: {release: \"", release, "\"}}\n"));
     ASSERT_NE(ran, nullptr);
-    EXPECT_FALSE(ran->control_plane()->scheduler().rules().behaviour().queueing_hints) << release;
+    EXPECT_FALSE(ran->control_plane()->claim_names().behaviour.queueing_hints) << release;
   }
 }
 

@@ -484,7 +484,7 @@ TEST(ManifestsTest, TwoEntriesOfOneNameAndEntriesWithoutASource) {
             "resourceClaimTemplateName, expected one");
 }
 
-TEST(ManifestsTest, StructuredDraIsNotSimulatedYet) {
+TEST(ManifestsTest, StructuredDraNeedsItsFrontEnd) {
   for (const char* version : {"v1", "v1beta2", "v1beta1", "v1alpha3"}) {
     const ReadTexts read(absl::StrCat("apiVersion: resource.k8s.io/", version,
                                       "\nkind: ResourceClaim\nmetadata: {name: c}\n"));
@@ -492,7 +492,8 @@ TEST(ManifestsTest, StructuredDraIsNotSimulatedYet) {
     EXPECT_THAT(
         read.manifests.warnings,
         ::testing::ElementsAre("f0.yaml:2:7: kind: ResourceClaim of resource.k8s.io/v1 (structured "
-                               "DRA) is not simulated yet: left out"));
+                               "DRA) has no effect without front_end.kind: dra-structured: left "
+                               "out"));
   }
   EXPECT_EQ(ReadTexts("apiVersion: resource.k8s.io/v2\nkind: ResourceSlice\n"
                       "metadata: {name: c}\n")

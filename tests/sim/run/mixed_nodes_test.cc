@@ -13,7 +13,7 @@
 #include "model/cluster_state.h"
 #include "model/device_set.h"
 #include "model/record.h"
-#include "sim/dra/plane_checks.h"
+#include "sim/dra/classic/plane_checks.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/ledger_writer.h"
 #include "sim/run/simulation.h"

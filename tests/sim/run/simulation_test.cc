@@ -68,7 +68,7 @@ std::string RunToTheEnd(const proto::Scenario& scenario) {
 }
 
 // Sections with a scenario each. Every decision of "Random" draws from a stream.
-constexpr const char* kScenarios[] = {"Replay", "Random", "Fill", "Kube"};
+constexpr const char* kScenarios[] = {"Replay", "Random", "Fill", "Kube", "ClassicDra"};
 
 // The parameter is an index into kScenarios.
 class CheckpointTest : public ::testing::TestWithParam<size_t> {
@@ -190,7 +190,7 @@ TEST_P(CheckpointTest, ACutStateIsRefused) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios, CheckpointTest, ::testing::Values(0, 1, 2, 3),
+INSTANTIATE_TEST_SUITE_P(Scenarios, CheckpointTest, ::testing::Values(0, 1, 2, 3, 4),
                          [](const ::testing::TestParamInfo<size_t>& tested) {
                            return std::string(kScenarios[tested.param]);
                          });

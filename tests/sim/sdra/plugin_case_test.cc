@@ -109,6 +109,44 @@ TEST(PluginCaseTest, ReleaseFreesTheClaimAndWakesOthers) {
   EXPECT_EQ(answers[2].writes_size(), 0);
 }
 
+// A second pod that uses the claim of kPodWithClaim.
+std::string WithSecondPod(const std::string& rest) {
+  std::string text = kPodWithClaim;
+  const std::string pods = R"("pods":[)";
+  text.insert(text.find(pods) + pods.size(),
+              R"({"metadata":{"name":"q","namespace":"ns","uid":"uq"},
+                  "spec":{"resourceClaims":[{"name":"r","resourceClaimName":"c"}]}},)");
+  return text + rest;
+}
+
+TEST(PluginCaseTest, AClaimThatIsDeallocatedBeforeItIsReservedIsAnError) {
+  const SdraCase given = SmallCase(
+      WithSecondPod(R"("steps":[{"schedule":"p"},{"cycle":"q"},{"release":"p"},{"bind":"q"}])"));
+  const std::vector<SdraStepAnswer> answers = AnswersTo(given);
+  ASSERT_EQ(answers.size(), 4U);
+  EXPECT_EQ(answers[1].reserve().code(), "Success");
+  EXPECT_EQ(answers[3].pre_bind().code(), "Error");
+  EXPECT_EQ(answers[3].pre_bind().reasons(0),
+            "claim ns/c got deallocated elsewhere in the meantime");
+  EXPECT_TRUE(answers[3].unreserved());
+}
+
+TEST(PluginCaseTest, TheReleaseChoosesGatesAndWords) {
+  const SdraCase given = SmallCase(std::string(kPodWithClaim) + R"("steps":[{"schedule":"p"}])",
+                                   R"(,"taints":[{"key":"k","effect":"NoSchedule"}])");
+  AllocatorOptions upstream;
+  for (const StructuredRelease release : {StructuredRelease::k1_34, StructuredRelease::k1_36}) {
+    upstream.release = release;
+    ASSERT_OK_AND_ASSIGN(const std::vector<SdraStepAnswer> answers,
+                         AnswerPluginCase(given, MakeCelVerdicts, upstream));
+    // Taints of devices were off.
+    const bool is_old = release == StructuredRelease::k1_34;
+    EXPECT_EQ(answers[0].filter(0).code(), is_old ? "Success" : "UnschedulableAndUnresolvable");
+    EXPECT_EQ(answers[0].has_post_filter(), !is_old);
+    if (!is_old) EXPECT_EQ(answers[0].post_filter().reasons(0), "still not schedulable");
+  }
+}
+
 constexpr char kWired[] = R"(,"bindingConditions":["ok"],"bindingFailureConditions":["bad"])";
 
 std::string ConditionText(const std::string& type) {

@@ -10,6 +10,7 @@
 #include "policies/allocator/cel_verdicts.h"
 #include "sim/kube/case_file.h"
 #include "sim/sdra/allocator_case.h"
+#include "sim/sdra/allocator_rounds.h"
 #include "sim/sdra/case_table.h"
 #include "sim/sdra/json_message.h"
 #include "tests/testing/assert_ok.h"

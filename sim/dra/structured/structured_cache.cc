@@ -1,0 +1,88 @@
+#include "sim/dra/structured/structured_cache.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "model/check.h"
+#include "policies/dra/claim_rules.h"
+#include "sim/dra/structured/structured_objects.h"
+
+namespace drasim {
+namespace {
+
+std::string CacheKey(absl::string_view ns, absl::string_view name) {
+  return absl::StrCat(ns, "/", name);
+}
+
+}  // namespace
+
+ClaimRef StructuredCache::FindClaim(absl::string_view ns, absl::string_view name) const {
+  const auto found = claims_.find(CacheKey(ns, name));
+  return found == claims_.end() ? nullptr : found->second.claim;
+}
+
+void StructuredCache::ForEachClaim(absl::FunctionRef<void(const ClaimRef&)> visit) const {
+  for (const auto& [key, entry] : claims_) visit(entry.claim);
+}
+
+const proto::kube::DeviceClass* StructuredCache::FindClass(absl::string_view name) const {
+  const auto found = classes_.find(name);
+  return found == classes_.end() ? nullptr : &*found->second;
+}
+
+void StructuredCache::Put(const std::string& key, Entry entry) {
+  Entry& known = claims_[key];
+  allocated_.OnClaim(known.claim.get(), entry.claim.get());
+  known = std::move(entry);
+}
+
+// Only a claim that is cached can be assumed: it may have been deleted in the meantime.
+void StructuredCache::Assume(const ClaimRef& claim) {
+  const proto::kube::ObjectMeta& metadata = claim->metadata();
+  Entry entry;
+  DRASIM_CHECK(absl::SimpleAtoi(metadata.uid(), &entry.uid));
+  DRASIM_CHECK(absl::SimpleAtoi(metadata.resource_version(), &entry.version));
+  entry.claim = claim;
+  const std::string key = CacheKey(metadata.namespace_(), metadata.name());
+  const auto known = claims_.find(key);
+  const bool is_news = known != claims_.end() && known->second.uid == entry.uid &&
+                       known->second.version < entry.version;
+  if (is_news) Put(key, std::move(entry));
+}
+
+void StructuredCache::OnClaim(const ResourceClaim& claim, bool deleted) {
+  if (!claim.spec.is_structured()) return;
+  const std::string key = CacheKey(claim.meta.ns.text(), claim.meta.name.text());
+  const auto known = claims_.find(key);
+  if (deleted) {
+    // A younger claim of that name is another one.
+    if (known == claims_.end() || known->second.uid != claim.meta.uid) return;
+    allocated_.OnClaim(known->second.claim.get(), nullptr);
+    claims_.erase(known);
+    return;
+  }
+  if (known != claims_.end() &&
+      (known->second.uid > claim.meta.uid || known->second.version >= claim.meta.version)) {
+    return;
+  }
+  Put(key, {claim.meta.uid, claim.meta.version, ClaimToV1(claim)});
+}
+
+void StructuredCache::OnClass(const DeviceClassObject& device_class, bool deleted) {
+  const std::string name(device_class.meta.name.text());
+  if (deleted) {
+    classes_.erase(name);
+  } else {
+    classes_.insert_or_assign(name, device_class.object);
+  }
+}
+
+void StructuredCache::Clear() {
+  claims_.clear();
+  allocated_ = AllocatedDevices();
+  classes_.clear();
+}
+
+}  // namespace drasim

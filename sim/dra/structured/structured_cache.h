@@ -1,0 +1,51 @@
+// StructuredCache: the scheduler's informers of claims and classes, and its assume cache of claims,
+// as the rules of structured DRA read them. Claims of classic DRA are not in it.
+#ifndef DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_CACHE_H_
+#define DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_CACHE_H_
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
+#include "model/kube/objects.h"
+#include "model/proto/resource.pb.h"
+#include "policies/dra/allocated_devices.h"
+#include "policies/dra/claim_port.h"
+
+namespace drasim {
+
+class StructuredCache : public ClaimCache {
+ public:
+  // --- ClaimCache ---
+  ClaimRef FindClaim(absl::string_view ns, absl::string_view name) const override;
+  // In the order of "namespace/name".
+  void ForEachClaim(absl::FunctionRef<void(const ClaimRef&)> visit) const override;
+  const AllocatedDevices& allocated() const override { return allocated_; }
+  const proto::kube::DeviceClass* FindClass(absl::string_view name) const override;
+  void Assume(const ClaimRef& claim) override;
+
+  // --- Events ---
+  // A claim as an informer delivers it; one that is older than an assumed state is dropped.
+  void OnClaim(const ResourceClaim& claim, bool deleted);
+  void OnClass(const DeviceClassObject& device_class, bool deleted);
+  // Forgets everything.
+  void Clear();
+
+ private:
+  struct Entry {
+    Uid uid = 0;
+    ResourceVersion version = 0;
+    ClaimRef claim;
+  };
+  void Put(const std::string& key, Entry entry);
+
+  std::map<std::string, Entry, std::less<>> claims_;  // by "namespace/name"
+  AllocatedDevices allocated_;
+  std::map<std::string, SharedMessage<proto::kube::DeviceClass>, std::less<>> classes_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_CACHE_H_

@@ -1,0 +1,187 @@
+#include "sim/dra/structured/structured_objects.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "model/check.h"
+#include "model/kube/selectors_of.h"
+#include "model/pod_constraints.h"
+
+namespace drasim {
+namespace {
+
+namespace kube = ::drasim::proto::kube;
+
+constexpr char kPodClaimName[] = "resource.kubernetes.io/pod-claim-name";
+// Rules only ask whether there is one.
+constexpr char kSomeTime[] = "2000-01-01T00:00:00Z";
+
+uint64_t NumberOf(const std::string& text) {
+  uint64_t number = 0;
+  DRASIM_CHECK(text.empty() || absl::SimpleAtoi(text, &number));
+  return number;
+}
+
+// The names of a selector that only names nodes, as those of node-local pools do.
+std::optional<std::vector<std::string>> OnlyNames(const kube::NodeSelector& selector) {
+  if (selector.node_selector_terms_size() != 1) return std::nullopt;
+  const kube::NodeSelectorTerm& term = selector.node_selector_terms(0);
+  if (term.match_expressions_size() != 0 || term.match_fields_size() != 1) return std::nullopt;
+  const kube::SelectorRequirement& field = term.match_fields(0);
+  if (field.key() != "metadata.name" || field.operator_() != "In") return std::nullopt;
+  return std::vector<std::string>(field.values().begin(), field.values().end());
+}
+
+void SetMetadata(const ResourceClaim& claim, kube::ObjectMeta* metadata) {
+  const ObjectMeta& meta = claim.meta;
+  metadata->set_name(std::string(meta.name.text()));
+  metadata->set_namespace_(std::string(meta.ns.text()));
+  metadata->set_uid(absl::StrCat(meta.uid));
+  metadata->set_resource_version(absl::StrCat(meta.version));
+  if (meta.deleting) metadata->set_deletion_timestamp(kSomeTime);
+  for (const Name finalizer : meta.finalizers) {
+    metadata->add_finalizers(std::string(finalizer.text()));
+  }
+  for (const auto& [key, value] : claim.labels) (*metadata->mutable_labels())[key] = value;
+  if (!claim.pod_claim_name.empty()) {
+    (*metadata->mutable_annotations())[kPodClaimName] = std::string(claim.pod_claim_name.text());
+  }
+  if (meta.owner == 0) return;
+  kube::OwnerReference* const owner = metadata->add_owner_references();
+  owner->set_api_version("v1");
+  owner->set_kind("Pod");
+  owner->set_uid(absl::StrCat(meta.owner));
+  owner->set_controller(true);
+}
+
+}  // namespace
+
+NodeSet NodesOfSelector(const kube::NodeSelector& selector, const ClusterState& cluster) {
+  std::vector<NodeId> nodes;
+  if (const auto names = OnlyNames(selector); names.has_value()) {
+    for (const std::string& name : *names) {
+      if (const NodeId node = cluster.FindNode(name); node.valid()) nodes.push_back(node);
+    }
+    return NodeSet::Of(std::move(nodes));
+  }
+  const absl::StatusOr<std::vector<NodeTerm>> terms = NodeTermsOf(selector);
+  DRASIM_CHECK(terms.ok());
+  for (size_t i = 0; i < cluster.node_count(); ++i) {
+    if (MeetsNodeTerms(cluster.node_spec(NodeId(i)), *terms)) nodes.push_back(NodeId(i));
+  }
+  return NodeSet::Of(std::move(nodes));
+}
+
+ClaimRef ClaimToV1(const ResourceClaim& claim) {
+  auto made = std::make_shared<kube::ResourceClaimV1>();
+  SetMetadata(claim, made->mutable_metadata());
+  if (claim.spec.devices) *made->mutable_spec()->mutable_devices() = *claim.spec.devices;
+  kube::ResourceClaimStatusV1* const status = made->mutable_status();
+  if (claim.status.devices) *status = *claim.status.devices;
+  if (claim.status.allocation != nullptr) {
+    *status->mutable_allocation() = *claim.status.allocation->result;
+  }
+  for (const Consumer& consumer : claim.status.reserved_for) {
+    kube::ConsumerReference* const reference = status->add_reserved_for();
+    reference->set_resource(std::string(consumer.resource.text()));
+    reference->set_name(std::string(consumer.name.text()));
+    reference->set_uid(absl::StrCat(consumer.uid));
+  }
+  return made;
+}
+
+Ref<Allocation> AllocationFromV1(const kube::AllocationResultV1& result,
+                                 const ClusterState& cluster, NamePool& names) {
+  auto allocation = std::make_shared<Allocation>();
+  allocation->shareable = true;
+  allocation->result = SharedMessage<kube::AllocationResultV1>(result);
+  if (result.has_node_selector()) {
+    allocation->available_on = NodesOfSelector(result.node_selector(), cluster);
+    const auto nodes = allocation->available_on.nodes();
+    if (nodes.size() == 1) allocation->node = nodes.front();
+  }
+  for (const auto& device : result.devices().results()) {
+    const Name driver = names.Intern(device.driver());
+    const bool known = absl::c_any_of(allocation->handles, [driver](const ResourceHandle& handle) {
+      return handle.driver == driver;
+    });
+    if (!known) allocation->handles.push_back({driver, ""});
+  }
+  return allocation;
+}
+
+Ref<ResourceClaim> ClaimFromV1(const kube::ResourceClaimV1& claim, const ClusterState& cluster,
+                               NamePool& names) {
+  auto made = std::make_shared<ResourceClaim>();
+  const kube::ObjectMeta& metadata = claim.metadata();
+  made->meta.ns = names.Intern(metadata.namespace_());
+  made->meta.name = names.Intern(metadata.name());
+  made->meta.uid = NumberOf(metadata.uid());
+  made->meta.version = NumberOf(metadata.resource_version());
+  made->meta.deleting = !metadata.deletion_timestamp().empty();
+  for (const std::string& finalizer : metadata.finalizers()) {
+    made->meta.finalizers.push_back(names.Intern(finalizer));
+  }
+  for (const kube::OwnerReference& owner : metadata.owner_references()) {
+    if (owner.controller()) made->meta.owner = NumberOf(owner.uid());
+  }
+  const auto entry = metadata.annotations().find(kPodClaimName);
+  if (entry != metadata.annotations().end()) made->pod_claim_name = names.Intern(entry->second);
+  made->labels.assign(metadata.labels().begin(), metadata.labels().end());
+  absl::c_sort(made->labels);
+  made->spec.devices = SharedMessage<kube::DeviceClaim>(claim.spec().devices());
+
+  if (claim.status().has_allocation()) {
+    made->status.allocation = AllocationFromV1(claim.status().allocation(), cluster, names);
+  }
+  for (const kube::ConsumerReference& consumer : claim.status().reserved_for()) {
+    made->status.reserved_for.push_back({names.Intern(consumer.resource()),
+                                         names.Intern(consumer.name()), NumberOf(consumer.uid())});
+  }
+  if (!claim.status().devices().empty()) {
+    kube::ResourceClaimStatusV1 devices;
+    *devices.mutable_devices() = claim.status().devices();
+    made->status.devices = SharedMessage<kube::ResourceClaimStatusV1>(std::move(devices));
+  }
+  return made;
+}
+
+kube::Pod PodToV1(const Pod& pod) {
+  kube::Pod made;
+  made.mutable_metadata()->set_name(std::string(pod.meta.name.text()));
+  made.mutable_metadata()->set_namespace_(std::string(pod.meta.ns.text()));
+  made.mutable_metadata()->set_uid(absl::StrCat(pod.meta.uid));
+  for (const PodClaim& entry : pod.claims) {
+    kube::PodResourceClaim* const claim = made.mutable_spec()->add_resource_claims();
+    claim->set_name(std::string(entry.entry.text()));
+    claim->set_resource_claim_name(std::string(entry.claim.text()));
+    claim->set_resource_claim_template_name(std::string(entry.from_template.text()));
+  }
+  for (const Pod::ClaimName& name : pod.claim_names) {
+    kube::PodResourceClaimStatus* const status =
+        made.mutable_status()->add_resource_claim_statuses();
+    status->set_name(std::string(name.entry.text()));
+    status->set_resource_claim_name(std::string(name.claim.text()));
+  }
+  return made;
+}
+
+kube::Node NodeToV1(const NodeSpec& node) {
+  kube::Node made;
+  made.mutable_metadata()->set_name(node.name);
+  for (const auto& [key, value] : node.labels) {
+    (*made.mutable_metadata()->mutable_labels())[key] = value;
+  }
+  return made;
+}
+
+}  // namespace drasim

@@ -1,0 +1,38 @@
+// Structured DRA's claims and pods between the two forms that they have: objects of the control
+// plane (model/kube/objects.h), and resource.k8s.io/v1 as the scheduler's rules read it
+// (policies/dra).
+#ifndef DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_OBJECTS_H_
+#define DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_OBJECTS_H_
+
+#include "model/cluster_state.h"
+#include "model/kube/name.h"
+#include "model/kube/node_set.h"
+#include "model/kube/objects.h"
+#include "model/node_spec.h"
+#include "model/proto/kube.pb.h"
+#include "model/proto/resource.pb.h"
+#include "policies/dra/claim_port.h"
+
+namespace drasim {
+
+// The nodes that the selector selects. REQUIRES: a valid selector. O(nodes), or O(names) for one
+// that only names nodes.
+NodeSet NodesOfSelector(const proto::kube::NodeSelector& selector, const ClusterState& cluster);
+
+// The claim as v1 has it; uid and version are its numbers. An owner is a pod, without its name.
+ClaimRef ClaimToV1(const ResourceClaim& claim);
+// The reverse. REQUIRES: a claim of ClaimToV1, perhaps changed.
+Ref<ResourceClaim> ClaimFromV1(const proto::kube::ResourceClaimV1& claim,
+                               const ClusterState& cluster, NamePool& names);
+// The devices of an allocation, for the rest of the control plane.
+Ref<Allocation> AllocationFromV1(const proto::kube::AllocationResultV1& result,
+                                 const ClusterState& cluster, NamePool& names);
+
+// Claims and their names alone.
+proto::kube::Pod PodToV1(const Pod& pod);
+// Name and labels alone.
+proto::kube::Node NodeToV1(const NodeSpec& node);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_OBJECTS_H_

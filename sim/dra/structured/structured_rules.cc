@@ -1,0 +1,477 @@
+#include "sim/dra/structured/structured_rules.h"
+
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "model/check.h"
+#include "model/time.h"
+#include "policies/allocator/cel_verdicts.h"
+#include "policies/dra/binding_conditions.h"
+#include "policies/dra/claim_hints.h"
+#include "policies/dra/claim_rules.h"
+#include "policies/plugins/default_normalize.h"
+#include "sim/dra/structured/structured_objects.h"
+
+namespace drasim {
+
+namespace kube = ::drasim::proto::kube;
+
+// Reasons by the point that gives them; upstream's words vary with the objects.
+enum class StructuredRules::Why : ReasonIndex {
+  kNone,
+  kClaimsNotUsable,  // PreEnqueue, PreFilter
+  kDoesNotFit,       // Filter
+  kNotAvailable,
+  kNodeRejected,
+  kTimedOut,
+  kSearchFailed,
+  kNotReserved,  // Reserve
+  kNotBound,     // PreBind
+  kCallFailed,
+};
+
+namespace {
+
+constexpr Reason kStructuredReasons[] = {
+    {ReasonKind::kNegotiationStep, "resourceclaims cannot be used yet"},
+    {ReasonKind::kClaim, "cannot allocate all claims"},
+    {ReasonKind::kClaim, "resourceclaim not available on the node"},
+    {ReasonKind::kClaim, "the devices of the node cannot be used"},
+    {ReasonKind::kClaim, "timed out trying to allocate devices"},
+    {ReasonKind::kClaim, "the search for devices failed"},
+    {ReasonKind::kClaim, "claim allocation not found for node"},
+    {ReasonKind::kWaitsForDriver, "the devices are not bound"},
+    {ReasonKind::kStaleObject, "a call to the API server failed"},
+};
+
+// The run's time zero.
+constexpr char kTimeZero[] = "2000-01-01T00:00:00Z";
+
+DraRules::Code CodeOfStep(StepCode code) {
+  switch (code) {
+    case StepCode::kSuccess:
+      return DraRules::Code::kSuccess;
+    case StepCode::kReject:
+      return DraRules::Code::kUnschedulable;
+    case StepCode::kUnresolvable:
+      return DraRules::Code::kUnresolvable;
+    case StepCode::kError:
+      return DraRules::Code::kError;
+    case StepCode::kPending:
+      return DraRules::Code::kPending;
+    case StepCode::kSkip:
+      return DraRules::Code::kSkip;
+    case StepCode::kWait:
+      break;
+  }
+  DRASIM_UNREACHABLE("a code of a plugin");
+}
+
+template <typename Why>
+DraRules::Status StatusBecause(const ClaimStatus& status, Why why) {
+  DraRules::Status result;
+  result.code = CodeOfStep(status.code);
+  if (!result.ok()) result.reason = static_cast<ReasonIndex>(why);
+  result.message = status.reason;
+  return result;
+}
+
+absl::Status StatusOfReply(const ApiReply& reply) {
+  switch (reply.code) {
+    case ApiCode::kOk:
+      return absl::OkStatus();
+    case ApiCode::kNotFound:
+      return absl::NotFoundError(reply.message);
+    case ApiCode::kConflict:
+      return absl::AbortedError(reply.message);
+    case ApiCode::kAlreadyExists:
+      return absl::AlreadyExistsError(reply.message);
+    case ApiCode::kInvalid:
+      break;
+  }
+  return absl::InvalidArgumentError(reply.message);
+}
+
+}  // namespace
+
+DraBehaviour StructuredBehaviour() {
+  DraBehaviour behaviour;
+  behaviour.release = DraRelease::k31;
+  behaviour.strict_upstream = false;
+  behaviour.queueing_hints = true;
+  return behaviour;
+}
+
+struct StructuredRules::State : DraRules::Cycle {
+  StructuredCycle cycle;
+  uint32_t life = 0;
+  // Filter's verdicts.
+  std::vector<NodeId> allowed;  // ascending
+  struct Rejected {
+    Why why = Why::kNone;
+    std::set<size_t> unavailable;  // claims
+  };
+  std::map<NodeId, Rejected> rejected;
+  bool failed = false;  // an error ended the attempt
+};
+
+// Notes how the latest search ended, which the words of a status do not tell.
+class StructuredRules::NotedSearch : public DeviceSearch {
+ public:
+  NotedSearch(std::unique_ptr<DeviceSearch> search, SearchOutcome* outcome)
+      : search_(std::move(search)), outcome_(outcome) {}
+  SearchResult Allocate(const kube::Node& node, absl::Span<const ClaimRef> claims) override {
+    SearchResult result = search_->Allocate(node, claims);
+    *outcome_ = result.outcome;
+    return result;
+  }
+
+ private:
+  std::unique_ptr<DeviceSearch> search_;
+  SearchOutcome* outcome_;
+};
+
+StructuredRules::StructuredRules(const StructuredRulesOptions& options, const ClusterState* cluster)
+    : options_(options),
+      cluster_(cluster),
+      inventory_(options.allocator, MakeCelVerdicts),
+      plugin_(
+          &cache_, &classes_, &in_flight_,
+          [this](const DeviceUse& use) -> absl::StatusOr<std::unique_ptr<DeviceSearch>> {
+            absl::StatusOr<std::unique_ptr<DeviceSearch>> search = inventory_.NewSearch(use);
+            if (!search.ok()) return search.status();
+            return std::make_unique<NotedSearch>(*std::move(search), &outcome_);
+          },
+          options.plugin),
+      writes_(&cache_, &in_flight_, options.plugin) {
+  inventory_.set_holders([this] { return cache_.allocated().Use(in_flight_); });
+  for (const kube::DeviceTaintRule& rule : options.taint_rules) inventory_.AddRule(rule);
+  for (size_t n = 0; n < cluster->node_count(); ++n) {
+    nodes_.push_back(NodeToV1(cluster->node_spec(NodeId(n))));
+  }
+}
+
+StructuredRules::~StructuredRules() = default;
+
+StructuredRules::State& StructuredRules::AsState(Cycle& cycle) {
+  return static_cast<State&>(cycle);
+}
+
+int64_t StructuredRules::NowNs() const {
+  static const int64_t zero = KubeTimeNs(kTimeZero);
+  return zero + client_->now().ns();
+}
+
+void StructuredRules::Start(ApiClient* client) {
+  client_ = client;
+  Fill();
+}
+
+uint32_t StructuredRules::watches() const {
+  return WatchBit(ObjectKind::kDeviceClass) | WatchBit(ObjectKind::kResourceSlice);
+}
+
+DraRules::Traits StructuredRules::traits() const {
+  Traits traits;
+  traits.wakes_itself = true;
+  traits.scores = options_.scores;
+  return traits;
+}
+
+std::vector<Reason> StructuredRules::Reasons() const {
+  static_assert(std::size(kStructuredReasons) == static_cast<size_t>(Why::kCallFailed));
+  return {std::begin(kStructuredReasons), std::end(kStructuredReasons)};
+}
+
+ReasonIndex StructuredRules::CallFailed() const {
+  return static_cast<ReasonIndex>(Why::kCallFailed);
+}
+
+// --- What the informers deliver ---
+
+// A class is created before the run, and stays as it is.
+void StructuredRules::TakeClass(const DeviceClassObject& device_class) {
+  cache_.OnClass(device_class, /*deleted=*/false);
+  if (known_classes_.insert(std::string(device_class.meta.name.text())).second) {
+    inventory_.AddClass(*device_class.object);
+  }
+}
+
+void StructuredRules::Fill() {
+  const ObjectCache& objects = client_->cache();
+  std::vector<Ref<DeviceClassObject>> classes = objects.of<DeviceClassObject>().Sorted();
+  absl::c_sort(classes, [](const auto& a, const auto& b) {
+    return a->meta.name.text() < b->meta.name.text();
+  });
+  for (const Ref<DeviceClassObject>& device_class : classes) TakeClass(*device_class);
+  std::set<std::string> gone = std::move(slices_);
+  slices_.clear();
+  for (const Ref<ResourceSliceObject>& slice : objects.of<ResourceSliceObject>().Sorted()) {
+    const std::string name(slice->meta.name.text());
+    gone.erase(name);
+    slices_.insert(name);
+    inventory_.Put(*slice->object);
+  }
+  for (const std::string& name : gone) inventory_.Remove(name);
+  for (const Ref<ResourceClaim>& claim : objects.of<ResourceClaim>().Sorted()) {
+    cache_.OnClaim(*claim, /*deleted=*/false);
+  }
+}
+
+void StructuredRules::OnWatch(const WatchEvent& event) {
+  const bool deleted = event.type == WatchEvent::Type::kDeleted;
+  if (const auto* claim = PeekAs<ResourceClaim>(event.object)) {
+    cache_.OnClaim(*claim, deleted);
+  } else if (const auto* device_class = PeekAs<DeviceClassObject>(event.object)) {
+    if (deleted) {
+      cache_.OnClass(*device_class, true);
+    } else {
+      TakeClass(*device_class);
+    }
+  } else if (const auto* slice = PeekAs<ResourceSliceObject>(event.object)) {
+    const std::string name(slice->meta.name.text());
+    if (deleted) {
+      inventory_.Remove(name);
+      slices_.erase(name);
+    } else {
+      inventory_.Put(*slice->object);
+      slices_.insert(name);
+    }
+  }
+}
+
+// Devices in flight are forgotten, so that a cycle of an earlier life must not write.
+void StructuredRules::OnRestart() {
+  ++life_;
+  in_flight_ = InFlightClaims();
+  cache_.Clear();
+  Fill();
+}
+
+DraRules::Hint StructuredRules::AfterChange(const Pod& pod, const WatchEvent& event) const {
+  const ResourceClaim* const claim = PeekAs<ResourceClaim>(event.object);
+  if (claim == nullptr || !claim->spec.is_structured()) return Hint::kSkip;
+  const ResourceClaim* const before = PeekAs<ResourceClaim>(event.before);
+  const bool deleted = event.type == WatchEvent::Type::kDeleted;
+  const ClaimRef old = before == nullptr ? nullptr : ClaimToV1(*before);
+  const ClaimRef now = deleted ? nullptr : ClaimToV1(*claim);
+  if (old == nullptr && now == nullptr) return Hint::kSkip;
+  return ClaimChangeHelps(PodToV1(pod), old.get(), now.get(), cache_) ? Hint::kQueue : Hint::kSkip;
+}
+
+bool StructuredRules::HelpsAll(const WatchEvent& event) const {
+  const bool deleted = event.type == WatchEvent::Type::kDeleted;
+  if (const auto* claim = PeekAs<ResourceClaim>(event.object)) {
+    const ResourceClaim* const before = PeekAs<ResourceClaim>(event.before);
+    const bool was = before != nullptr && before->status.allocation != nullptr;
+    return was && (deleted || claim->status.allocation == nullptr);
+  }
+  return !deleted &&
+         (event.kind() == ObjectKind::kDeviceClass || event.kind() == ObjectKind::kResourceSlice);
+}
+
+Name StructuredRules::ClaimNameOf(const Pod& pod, const PodClaim& entry) const {
+  return NameOfClaim(pod, entry, behaviour_, client_->names()).value_or(Name());
+}
+
+// --- The scheduling cycle ---
+
+DraRules::Status StructuredRules::PreEnqueue(const Pod& pod) const {
+  if (pod.claims.empty()) return Status();
+  return StatusBecause(plugin_.PreEnqueue(PodToV1(pod)), Why::kClaimsNotUsable);
+}
+
+std::unique_ptr<DraRules::Cycle> StructuredRules::PreFilter(const Ref<Pod>& pod, uint64_t token,
+                                                            Status* status) {
+  auto state = std::make_unique<State>();
+  state->pod = pod;
+  state->pod_uid = pod->meta.uid;
+  state->token = token;
+  state->life = life_;
+  *status = Status();
+  if (pod->claims.empty()) return state;
+  const ClaimStatus answer =
+      plugin_.PreFilter(std::make_shared<const kube::Pod>(PodToV1(*pod)), NowNs(), &state->cycle);
+  *status = StatusBecause(
+      answer, answer.code == StepCode::kError ? Why::kSearchFailed : Why::kClaimsNotUsable);
+  if (!status->ok()) return nullptr;
+  state->has_claims = !state->cycle.claims.empty();
+  return state;
+}
+
+StructuredRules::Why StructuredRules::WhyNot(const ClaimStatus& status, bool unavailable) const {
+  if (status.code == StepCode::kError) return Why::kSearchFailed;
+  switch (outcome_) {
+    case SearchOutcome::kDoesNotFit:
+      return Why::kDoesNotFit;
+    case SearchOutcome::kNodeRejected:
+      return Why::kNodeRejected;
+    case SearchOutcome::kError:
+      return Why::kSearchFailed;
+    case SearchOutcome::kFound:
+      break;
+  }
+  return unavailable ? Why::kNotAvailable : Why::kTimedOut;
+}
+
+NodeRestriction StructuredRules::Restriction(Cycle& cycle) {
+  State& state = AsState(cycle);
+  state.allowed.clear();
+  state.rejected.clear();
+  for (size_t n = 0; n < nodes_.size() && !state.failed; ++n) {
+    const NodeId node(n);
+    if (!cluster_->node(node).available) continue;
+    outcome_ = SearchOutcome::kFound;
+    const ClaimStatus status = plugin_.Filter(&state.cycle, nodes_[n]);
+    if (status.ok()) {
+      state.allowed.push_back(node);
+      continue;
+    }
+    // Noted again for nodes that no other plugin rejects (WhyRejected).
+    std::set<size_t> unavailable = std::exchange(state.cycle.unavailable, {});
+    const Why why = WhyNot(status, !unavailable.empty());
+    state.failed = status.code == StepCode::kError;
+    state.rejected[node] = {why, std::move(unavailable)};
+  }
+  if (state.failed) state.allowed.clear();
+  NodeRestriction restriction;
+  restriction.only_allowed = true;
+  restriction.allowed = state.allowed;
+  return restriction;
+}
+
+ReasonIndex StructuredRules::WhyRejected(Cycle& cycle, NodeId node) {
+  State& state = AsState(cycle);
+  if (state.failed) return static_cast<ReasonIndex>(Why::kSearchFailed);
+  const auto found = state.rejected.find(node);
+  if (found == state.rejected.end()) return kFits;
+  state.cycle.unavailable.insert(found->second.unavailable.begin(),
+                                 found->second.unavailable.end());
+  return static_cast<ReasonIndex>(found->second.why);
+}
+
+void StructuredRules::Score(const Cycle& cycle, absl::Span<const NodeId> nodes,
+                            absl::Span<int64_t> scores) const {
+  const State& state = static_cast<const State&>(cycle);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    scores[i] = plugin_.Score(state.cycle, NameOf(nodes[i]));
+  }
+}
+
+void StructuredRules::NormalizeScore(absl::Span<int64_t> scores) const {
+  DefaultNormalizeScore(/*reverse=*/false, scores);
+}
+
+DraRules::Status StructuredRules::PostFilter(Cycle& cycle) {
+  State& state = AsState(cycle);
+  if (state.failed) return StatusBecause({StepCode::kError, ""}, Why::kSearchFailed);
+  return Run(state, writes_.PostFilter(&state.cycle));
+}
+
+DraRules::Status StructuredRules::Reserve(Cycle& cycle, NodeId node) {
+  State& state = AsState(cycle);
+  state.node = node;
+  return StatusBecause(plugin_.Reserve(&state.cycle, NameOf(node)), Why::kNotReserved);
+}
+
+DraRules::Status StructuredRules::Unreserve(Cycle& cycle, NodeId node) {
+  State& state = AsState(cycle);
+  state.node = node;
+  state.undoes = true;
+  return Run(state, writes_.Unreserve(&state.cycle));
+}
+
+DraRules::Status StructuredRules::PreBind(Cycle& cycle, NodeId node) {
+  State& state = AsState(cycle);
+  state.node = node;
+  if (state.life != life_) return StatusBecause({StepCode::kError, ""}, Why::kCallFailed);
+  return Run(state, writes_.PreBind(&state.cycle, NameOf(node), NowNs()));
+}
+
+DraRules::Status StructuredRules::Resume(Cycle& cycle, const ApiReply* reply) {
+  State& state = AsState(cycle);
+  if (reply == nullptr) return Run(state, writes_.Resume(&state.cycle, nullptr, NowNs()));
+  const ClaimReply answer = ReplyOf(*reply);
+  return Run(state, writes_.Resume(&state.cycle, &answer, NowNs()));
+}
+
+void StructuredRules::Abort(Cycle& cycle) {
+  StructuredCycle& state = AsState(cycle).cycle;
+  state.tasks.clear();
+  state.paused_call.reset();
+}
+
+// Reserved devices that no later point has written or given back.
+void StructuredRules::Forget(Cycle& cycle) {
+  State& state = AsState(cycle);
+  if (state.life != life_ || !state.has_claims) return;
+  for (const StructuredCycle::Claim& claim : state.cycle.claims) {
+    if (!claim.allocation.has_value()) continue;
+    in_flight_.Leave(claim.claim->metadata().uid(), state.cycle.pod->metadata().uid());
+  }
+}
+
+// --- Calls ---
+
+ApiRequest StructuredRules::RequestOf(const ClaimCall& call) const {
+  const Ref<ResourceClaim> claim = ClaimFromV1(*call.claim, *cluster_, client_->names());
+  switch (call.verb) {
+    case ClaimVerb::kGet:
+      return NamedRequest(Verb::kGet, ObjectKind::kResourceClaim, claim->meta.ns, claim->meta.name);
+    case ClaimVerb::kUpdate:
+      return WriteRequest(Verb::kUpdate, claim);
+    case ClaimVerb::kUpdateStatus:
+      return WriteRequest(Verb::kUpdateStatus, claim);
+    case ClaimVerb::kRemoveReservation: {
+      auto patch = std::make_shared<ResourceClaim>();
+      patch->meta.ns = claim->meta.ns;
+      patch->meta.name = claim->meta.name;
+      patch->meta.uid = claim->meta.uid;
+      for (const Consumer& consumer : claim->status.reserved_for) {
+        if (std::to_string(consumer.uid) == call.consumer_uid) {
+          patch->status.reserved_for.push_back(consumer);
+        }
+      }
+      return PatchRequest(StatusPart::kDropConsumers, Ref<ResourceClaim>(std::move(patch)));
+    }
+    case ClaimVerb::kDelete:
+      return DeleteRequest(ObjectKind::kResourceClaim, claim->meta);
+    case ClaimVerb::kCreate:
+    case ClaimVerb::kPatchPodStatus:
+      break;
+  }
+  DRASIM_UNREACHABLE("a call for extended resources, which are off");
+}
+
+ClaimReply StructuredRules::ReplyOf(const ApiReply& reply) {
+  ClaimReply answer;
+  answer.status = StatusOfReply(reply);
+  const ResourceClaim* const claim = PeekAs<ResourceClaim>(reply.object);
+  if (reply.ok() && claim != nullptr) answer.claim = ClaimToV1(*claim);
+  return answer;
+}
+
+DraRules::Status StructuredRules::Run(State& state, ClaimProgress progress) {
+  Status waiting;
+  waiting.code = Code::kWaiting;
+  while (!progress.done()) {
+    if (!progress.call.has_value()) {
+      const SimDuration after(*progress.wake_ns - NowNs());
+      client_->ArmTimer(after, kTimerTokens | state.token);
+      return waiting;
+    }
+    const std::optional<ApiReply> reply = client_->Call(RequestOf(*progress.call), state.token);
+    if (!reply.has_value()) return waiting;
+    const ClaimReply answer = ReplyOf(*reply);
+    progress = writes_.Resume(&state.cycle, &answer, NowNs());
+  }
+  return StatusBecause(progress.status, Why::kNotBound);
+}
+
+}  // namespace drasim

@@ -1,0 +1,115 @@
+// StructuredRules: DynamicResources for structured DRA (policies/dra) as the scheduler's rules,
+// with the objects that the scheduler's informers deliver. The calls of a step go through the
+// scheduler's client, in virtual time; waits for binding conditions are timers of it.
+//
+// Filter is a restriction of all nodes: every node of the cluster that is there is searched once in
+// an attempt. An error that ends the attempt rejects them all.
+#ifndef DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_RULES_H_
+#define DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_RULES_H_
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "model/cluster_state.h"
+#include "model/proto/kube.pb.h"
+#include "policies/allocator/allocator_options.h"
+#include "policies/dra/device_search.h"
+#include "policies/dra/extended_resources.h"
+#include "policies/dra/in_flight_claims.h"
+#include "policies/dra/slice_inventory.h"
+#include "policies/dra/structured_cycle.h"
+#include "policies/dra/structured_resources.h"
+#include "policies/dra/structured_writes.h"
+#include "sim/dra/api/dra_release.h"
+#include "sim/dra/api/dra_rules.h"
+#include "sim/dra/structured/structured_cache.h"
+
+namespace drasim {
+
+struct StructuredRulesOptions {
+  AllocatorOptions allocator;
+  StructuredOptions plugin;
+  std::vector<proto::kube::DeviceTaintRule> taint_rules;
+  bool scores = false;  // some claim has a prioritized list
+};
+
+// Behaviour of the parts that both kinds of DRA share: the last one, without upstream's quirks of
+// classic DRA.
+DraBehaviour StructuredBehaviour();
+
+class StructuredRules : public DraRules {
+ public:
+  // The cluster has all its nodes, and outlives the rules.
+  StructuredRules(const StructuredRulesOptions& options, const ClusterState* cluster);
+  ~StructuredRules() override;
+
+  void Start(ApiClient* client) override;
+  uint32_t watches() const override;
+  Traits traits() const override;
+  std::vector<Reason> Reasons() const override;
+  ReasonIndex CallFailed() const override;
+
+  Status PreEnqueue(const Pod& pod) const override;
+  std::unique_ptr<Cycle> PreFilter(const Ref<Pod>& pod, uint64_t token, Status* status) override;
+  NodeRestriction Restriction(Cycle& cycle) override;
+  ReasonIndex WhyRejected(Cycle& cycle, NodeId node) override;
+  void PreScore(Cycle&, absl::Span<const NodeId>) override {}
+  void Score(const Cycle& cycle, absl::Span<const NodeId> nodes,
+             absl::Span<int64_t> scores) const override;
+  void NormalizeScore(absl::Span<int64_t> scores) const override;
+  Status PostFilter(Cycle& cycle) override;
+  Status Reserve(Cycle& cycle, NodeId node) override;
+  Status Unreserve(Cycle& cycle, NodeId node) override;
+  Status PreBind(Cycle& cycle, NodeId node) override;
+  Status PostBind(Cycle&) override { return Status(); }
+  Status Resume(Cycle& cycle, const ApiReply* reply) override;
+  void Abort(Cycle& cycle) override;
+  void Forget(Cycle& cycle) override;
+
+  Name ClaimNameOf(const Pod& pod, const PodClaim& entry) const override;
+  void OnWatch(const WatchEvent& event) override;
+  void OnRestart() override;
+  Hint AfterChange(const Pod& pod, const WatchEvent& event) const override;
+  bool HelpsAll(const WatchEvent& event) const override;
+
+ private:
+  class NotedSearch;
+  struct State;
+  enum class Why : ReasonIndex;
+
+  static State& AsState(Cycle& cycle);
+  const std::string& NameOf(NodeId node) const { return nodes_[node.value()].metadata().name(); }
+  int64_t NowNs() const;
+  void TakeClass(const DeviceClassObject& device_class);
+  // Fills the inventory and the cache from the client's cache.
+  void Fill();
+  // The step's calls and waits, until one takes time or the step ends.
+  Status Run(State& state, ClaimProgress progress);
+  ApiRequest RequestOf(const ClaimCall& call) const;
+  static ClaimReply ReplyOf(const ApiReply& reply);
+  Why WhyNot(const ClaimStatus& status, bool unavailable) const;
+
+  StructuredRulesOptions options_;
+  const ClusterState* cluster_;
+  DraBehaviour behaviour_ = StructuredBehaviour();
+  std::vector<proto::kube::Node> nodes_;  // by NodeId
+  ApiClient* client_ = nullptr;
+  StructuredCache cache_;
+  ResourceClasses classes_;  // none: extended resources are not simulated
+  InFlightClaims in_flight_;
+  SliceInventory inventory_;
+  std::set<std::string> slices_;                   // of the inventory, by name
+  std::set<std::string> known_classes_;            // likewise
+  SearchOutcome outcome_ = SearchOutcome::kFound;  // of the latest search
+  StructuredResources plugin_;
+  StructuredWrites writes_;
+  uint32_t life_ = 0;  // counts restarts
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_RULES_H_

@@ -1,0 +1,103 @@
+#include "sim/scenario/structured_dra_spec.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "model/key_error.h"
+#include "model/proto/scenario.pb.h"
+#include "model/status_macros.h"
+#include "policies/allocator/dra_features.h"
+#include "policies/dra/structured_gates.h"
+#include "sim/scenario/dra_connection.h"
+#include "sim/scenario/duration_text.h"
+
+namespace drasim {
+namespace {
+
+absl::Status ReadGates(const proto::StructuredDra& given, StructuredDraSpec* spec) {
+  const std::map<std::string, bool> gates(given.gates().begin(), given.gates().end());
+  const absl::Status read =
+      SetDraGates(gates, &spec->rules.allocator, &spec->rules.plugin, &spec->taint_rules);
+  if (!read.ok()) return KeyError("front_end.structured.gates", read.message());
+  const auto extended = gates.find("DRAExtendedResource");
+  if (extended != gates.end() && extended->second) {
+    return KeyError("front_end.structured.gates.DRAExtendedResource",
+                    "expected false: runs do not serve extended resources by claims");
+  }
+  spec->rules.plugin.extended_resources = false;
+  return absl::OkStatus();
+}
+
+absl::Status ReadTimes(const proto::StructuredDra& given, StructuredDraSpec* spec) {
+  StructuredOptions& plugin = spec->rules.plugin;
+  SimDuration binding(plugin.binding_timeout_ns);
+  SimDuration filter(plugin.filter_timeout_ns);
+  SimDuration step;
+  for (const auto& [key, text, out] :
+       {std::tuple("prepare", &given.prepare(), &spec->prepare),
+        std::tuple("unprepare", &given.unprepare(), &spec->unprepare),
+        std::tuple("binding_timeout", &given.binding_timeout(), &binding),
+        std::tuple("filter_timeout", &given.filter_timeout(), &filter),
+        std::tuple("search_step", &given.search_step(), &step)}) {
+    RETURN_IF_ERROR(ReadDuration(absl::StrCat("front_end.structured.", key), *text, out));
+  }
+  if (binding < SimDuration::Seconds(1)) {
+    return KeyError("front_end.structured.binding_timeout",
+                    absl::StrCat("found '", given.binding_timeout(), "', expected 1s or more"));
+  }
+  // Zero switches the timeout off, as its gate does.
+  if (plugin.filter_timeout_ns > 0) plugin.filter_timeout_ns = filter.ns();
+  plugin.binding_timeout_ns = binding.ns();
+  plugin.search_step_ns = step.ns();
+  spec->rules.allocator.count_steps = step > SimDuration();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void FillStructuredDraDefaults(proto::Scenario* s) {
+  proto::StructuredDra* const structured = s->mutable_front_end()->mutable_structured();
+  if (structured->release().empty()) structured->set_release("1.37");
+}
+
+absl::StatusOr<StructuredDraSpec> MakeStructuredDraSpec(const proto::Scenario& s) {
+  const proto::StructuredDra& given = s.front_end().structured();
+  StructuredDraSpec spec;
+  absl::StatusOr<StructuredRelease> release = ParseStructuredRelease(given.release());
+  if (!release.ok()) {
+    return KeyError("front_end.structured.release", release.status().message());
+  }
+  spec.rules.allocator.release = *release;
+  spec.rules.allocator.features = DefaultDraFeatures(*release);
+  RETURN_IF_ERROR(ReadGates(given, &spec));
+  RETURN_IF_ERROR(ReadTimes(given, &spec));
+  const auto seed = static_cast<uint64_t>(s.seed());
+  spec.rules.allocator.pool_order_seed = seed;
+  spec.rules.plugin.seed = seed;
+  return spec;
+}
+
+absl::StatusOr<ControlPlaneOptions> ReadStructuredPlane(const proto::StructuredDra& given) {
+  ControlPlaneOptions options;
+  options.behaviour = StructuredBehaviour();
+  const bool zero = given.zero_latency();
+  for (const auto& [key, connection, qps, burst, out] :
+       {std::tuple("scheduler", &given.scheduler(), 50, 100, &options.scheduler),
+        std::tuple("controller_manager", &given.controller_manager(), 20, 30,
+                   &options.controller_manager),
+        std::tuple("kubelets", &given.kubelets(), 0, 0, &options.kubelets),
+        std::tuple("users", &given.users(), 0, 0, &options.users)}) {
+    *out = UsualConnection(zero, qps, burst);
+    RETURN_IF_ERROR(ReadConnection(absl::StrCat("front_end.structured.", key), *connection, out));
+  }
+  RETURN_IF_ERROR(ReadDuration("front_end.structured.finished_ttl", given.finished_ttl(),
+                               &options.finished_ttl));
+  return options;
+}
+
+}  // namespace drasim

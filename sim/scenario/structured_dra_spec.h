@@ -1,0 +1,34 @@
+// `front_end.structured`: structured Dynamic Resource Allocation.
+#ifndef DRASIM_SIM_SCENARIO_STRUCTURED_DRA_SPEC_H_
+#define DRASIM_SIM_SCENARIO_STRUCTURED_DRA_SPEC_H_
+
+#include "absl/status/statusor.h"
+#include "model/time.h"
+#include "sim/dra/classic/control_plane_options.h"
+#include "sim/dra/structured/structured_rules.h"
+
+namespace drasim {
+
+namespace proto {
+class Scenario;
+class StructuredDra;
+}  // namespace proto
+
+struct StructuredDraSpec {
+  StructuredRulesOptions rules;  // without `scores`
+  bool taint_rules = true;       // DeviceTaintRules count
+  SimDuration prepare;           // per claim
+  SimDuration unprepare;
+};
+
+// Writes the defaults of front_end.structured that affect decisions into the scenario.
+void FillStructuredDraDefaults(proto::Scenario* scenario);
+
+// InvalidArgument, beginning with the scenario key: an unknown release or gate, bad durations.
+// REQUIRES: FillStructuredDraDefaults has run.
+absl::StatusOr<StructuredDraSpec> MakeStructuredDraSpec(const proto::Scenario& scenario);
+absl::StatusOr<ControlPlaneOptions> ReadStructuredPlane(const proto::StructuredDra& given);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_SCENARIO_STRUCTURED_DRA_SPEC_H_

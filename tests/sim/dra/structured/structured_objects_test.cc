@@ -1,0 +1,118 @@
+#include "sim/dra/structured/structured_objects.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "model/gpu_model_table.h"
+#include "model/shape_table.h"
+
+namespace drasim {
+namespace {
+
+namespace kube = ::drasim::proto::kube;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class StructuredObjectsTest : public ::testing::Test {
+ protected:
+  StructuredObjectsTest() {
+    for (const char* zone : {"a", "b", "a"}) {
+      NodeSpec node;
+      node.name = "node-" + std::to_string(cluster_.node_count());
+      node.labels = {{"zone", zone}};
+      EXPECT_TRUE(cluster_.AddNode(node).ok());
+    }
+  }
+
+  GpuModelTable models_;
+  ShapeTable shapes_{&models_};
+  ClusterState cluster_{&models_, &shapes_};
+  NamePool names_;
+};
+
+kube::NodeSelector SelectorOfNames(const std::vector<const char*>& names) {
+  kube::NodeSelector selector;
+  auto* const field = selector.add_node_selector_terms()->add_match_fields();
+  field->set_key("metadata.name");
+  field->set_operator_("In");
+  for (const char* name : names) field->add_values(name);
+  return selector;
+}
+
+TEST_F(StructuredObjectsTest, SelectorsOfNamesAndOfLabels) {
+  EXPECT_THAT(NodesOfSelector(SelectorOfNames({"node-1", "node-9"}), cluster_).nodes(),
+              ElementsAre(NodeId(1U)));
+  kube::NodeSelector selector;
+  auto* const label = selector.add_node_selector_terms()->add_match_expressions();
+  label->set_key("zone");
+  label->set_operator_("In");
+  label->add_values("a");
+  EXPECT_THAT(NodesOfSelector(selector, cluster_).nodes(), ElementsAre(NodeId(0U), NodeId(2U)));
+}
+
+// A claim with everything set survives both ways.
+TEST_F(StructuredObjectsTest, AClaimThereAndBack) {
+  kube::AllocationResultV1 result;
+  for (const char* device : {"gpu-0", "gpu-1"}) {
+    auto* const one = result.mutable_devices()->add_results();
+    one->set_driver("gpu.example.com");
+    one->set_device(device);
+  }
+  *result.mutable_node_selector() = SelectorOfNames({"node-1"});
+  kube::DeviceClaim spec;
+  spec.add_requests()->set_name("gpu");
+  kube::ResourceClaimStatusV1 devices;
+  devices.add_devices()->set_device("gpu-0");
+
+  ResourceClaim claim;
+  claim.meta = {names_.Intern("ns"), names_.Intern("claim"), 7, 9, false, {}, 3};
+  claim.meta.finalizers.push_back(names_.Intern(kStructuredClaimFinalizer));
+  claim.pod_claim_name = names_.Intern("entry");
+  claim.labels = {{"app", "x"}, {"tier", "y"}};
+  claim.spec.devices = SharedMessage<kube::DeviceClaim>(spec);
+  claim.status.allocation = AllocationFromV1(result, cluster_, names_);
+  claim.status.reserved_for.push_back({names_.Intern("pods"), names_.Intern("pod"), 3});
+  claim.status.devices = SharedMessage<kube::ResourceClaimStatusV1>(devices);
+
+  const ClaimRef v1 = ClaimToV1(claim);
+  EXPECT_EQ(v1->metadata().uid(), "7");
+  EXPECT_EQ(v1->metadata().resource_version(), "9");
+  EXPECT_EQ(v1->status().allocation().devices().results_size(), 2);
+  EXPECT_EQ(*ClaimFromV1(*v1, cluster_, names_), claim);
+}
+
+TEST_F(StructuredObjectsTest, AllocationsNameTheirDriversAndTheirNode) {
+  kube::AllocationResultV1 result;
+  for (const char* driver : {"a", "b", "a"}) {
+    result.mutable_devices()->add_results()->set_driver(driver);
+  }
+  const Ref<Allocation> everywhere = AllocationFromV1(result, cluster_, names_);
+  ASSERT_EQ(everywhere->handles.size(), 2U);
+  EXPECT_EQ(everywhere->handles[1].driver.text(), "b");
+  EXPECT_TRUE(everywhere->available_on.everywhere());
+  EXPECT_FALSE(everywhere->node.valid());
+  EXPECT_TRUE(everywhere->shareable);
+
+  *result.mutable_node_selector() = SelectorOfNames({"node-2"});
+  EXPECT_EQ(AllocationFromV1(result, cluster_, names_)->node, NodeId(2U));
+}
+
+TEST_F(StructuredObjectsTest, PodsKeepTheirClaims) {
+  Pod pod;
+  pod.meta.ns = names_.Intern("ns");
+  pod.meta.name = names_.Intern("pod");
+  pod.meta.uid = 5;
+  pod.claims.resize(1);
+  pod.claims[0].entry = names_.Intern("gpu");
+  pod.claims[0].from_template = names_.Intern("one");
+  EXPECT_THAT(PodToV1(pod).status().resource_claim_statuses(), IsEmpty());
+  pod.claim_names.push_back({names_.Intern("gpu"), names_.Intern("pod-gpu-x")});
+  const kube::Pod v1 = PodToV1(pod);
+  EXPECT_EQ(v1.spec().resource_claims(0).resource_claim_template_name(), "one");
+  EXPECT_EQ(v1.status().resource_claim_statuses(0).resource_claim_name(), "pod-gpu-x");
+}
+
+}  // namespace
+}  // namespace drasim

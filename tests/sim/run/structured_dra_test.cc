@@ -1,0 +1,154 @@
+// Structured DRA in whole runs: pods with claims are allocated, bound, run, and release their
+// claims; and what the scenario may not say.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "model/job_table.h"
+#include "model/kube/objects.h"
+#include "model/proto/resource.pb.h"
+#include "sim/dra/api/object_cache.h"
+#include "sim/dra/classic/control_plane.h"
+#include "sim/run/simulation.h"
+#include "tests/sim/run/run_texts.h"
+#include "tests/testing/data_text.h"
+#include "tests/testing/temp_dir.h"
+
+namespace drasim {
+namespace structured_dra_test {
+
+using run_texts::BuildText;
+using run_texts::ErrorOf;
+using run_texts::Finished;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class StructuredDraTest : public ::testing::Test {
+ protected:
+  StructuredDraTest() { dir_.Write("objects.yaml", TestText("Objects")); }
+
+  // Two nodes; `more` of front_end.structured.
+  std::string Scenario(absl::string_view jobs, absl::string_view more = "zero_latency: true") {
+    return absl::StrCat(
+        "mode: replay\n"
+        "order: trace\n"
+        "cluster: {nodes: 2, node: {cpu: \"16\", memory: 64Gi}}\n"
+        "scheduler: {policy: least-allocated}\n"
+        "front_end:\n"
+        "  kind: dra-structured\n"
+        "  structured: {slices: [",
+        dir_.PathOf("objects.yaml"), "], ", more, "}\nworkload:\n  jobs:\n", jobs);
+  }
+
+  // "a node-000001 1200-1800": where and when the jobs of the run ran, in seconds.
+  static std::vector<std::string> Runs(const Simulation& sim) {
+    std::vector<std::string> runs;
+    for (size_t j = 0; j < sim.jobs().size(); ++j) {
+      const JobRow& row = sim.jobs().row(JobId(j));
+      const bool ended = row.state == JobState::kSucceeded;
+      runs.push_back(absl::StrCat(sim.cluster().pod_name(row.first_pod), " ",
+                                  row.started_once ? row.first_start.ns() / kSecondNs : -1, "-",
+                                  ended ? row.ended.ns() / kSecondNs : -1));
+    }
+    return runs;
+  }
+
+  static std::vector<std::string> ClaimsLeft(const Simulation& sim) {
+    std::vector<std::string> claims;
+    const ObjectCache& objects = sim.control_plane()->network().server().objects();
+    for (const Ref<ResourceClaim>& claim : objects.of<ResourceClaim>().Sorted()) {
+      claims.emplace_back(claim->meta.name.text());
+    }
+    return claims;
+  }
+
+  TempDir dir_;
+};
+
+std::string JobText(absl::string_view name, absl::string_view claim, absl::string_view run_time,
+                    absl::string_view arrival = "0s") {
+  return absl::StrCat("    - {name: ", name, ", cpu: \"1\", memory: 1Gi, run_time: ", run_time,
+                      ", arrival: ", arrival, ", claims: [{name: gpu, ", claim, "}]}\n");
+}
+
+// Four devices for five pods: the last one starts when the first has ended.
+TEST_F(StructuredDraTest, AWaitingPodGetsTheDevicesOfOneThatEnds) {
+  const auto sim = Finished(BuildText(Scenario(absl::StrCat(
+      JobText("a", "template: one-gpu", "10m"), JobText("b", "template: one-gpu", "20m"),
+      JobText("c", "template: one-gpu", "30m"), JobText("d", "template: one-gpu", "40m"),
+      JobText("e", "template: one-gpu", "5m", "1s")))));
+  ASSERT_NE(sim, nullptr);
+  EXPECT_THAT(Runs(*sim), ElementsAre("a 0-600", "b 0-1200", "c 0-1800", "d 0-2400", "e 600-900"));
+  EXPECT_THAT(ClaimsLeft(*sim), IsEmpty());
+}
+
+// Only the second node has devices of 80Gi.
+TEST_F(StructuredDraTest, ASelectorChoosesTheNode) {
+  const auto sim = Finished(BuildText(Scenario(absl::StrCat(
+      JobText("a", "template: large-gpu", "10m"), JobText("b", "template: large-gpu", "10m"),
+      JobText("c", "template: large-gpu", "10m")))));
+  ASSERT_NE(sim, nullptr);
+  EXPECT_THAT(Runs(*sim), ElementsAre("a 0-600", "b 0-600", "c 600-1200"));
+}
+
+// A claim of a user serves several pods at once, on the node of its devices, and stays when they
+// are gone: deallocated and without a finalizer.
+TEST_F(StructuredDraTest, PodsShareAClaim) {
+  const auto sim = Finished(BuildText(Scenario(absl::StrCat(
+      JobText("a", "claim: shared", "10m"), JobText("b", "claim: shared", "20m", "5s")))));
+  ASSERT_NE(sim, nullptr);
+  EXPECT_THAT(Runs(*sim), ElementsAre("a 0-600", "b 5-1205"));
+  const ObjectCache& objects = sim->control_plane()->network().server().objects();
+  const auto claims = objects.of<ResourceClaim>().Sorted();
+  ASSERT_EQ(claims.size(), 1U);
+  EXPECT_EQ(claims[0]->status.allocation, nullptr);
+  EXPECT_THAT(claims[0]->meta.finalizers, IsEmpty());
+  EXPECT_THAT(claims[0]->status.reserved_for, IsEmpty());
+}
+
+// Two writes of the scheduler for a new claim, and the binding.
+TEST_F(StructuredDraTest, CallsOfTheSchedulerTakeTime) {
+  const auto sim =
+      Finished(BuildText(Scenario(JobText("a", "template: one-gpu", "10m"),
+                                  "zero_latency: true, scheduler: {write_latency: constant(2)}")));
+  ASSERT_NE(sim, nullptr);
+  EXPECT_THAT(Runs(*sim), ElementsAre("a 6-606"));
+}
+
+TEST_F(StructuredDraTest, KubeletsPrepareClaims) {
+  const auto sim = Finished(BuildText(Scenario(JobText("a", "template: one-gpu", "10m"),
+                                               "zero_latency: true, prepare: 3s, unprepare: 4s")));
+  ASSERT_NE(sim, nullptr);
+  EXPECT_THAT(Runs(*sim), ElementsAre("a 0-607"));
+}
+
+// No driver sets the condition, so that PreBind fails at the deadline, again and again; the devices
+// are given back in between.
+TEST_F(StructuredDraTest, BindingConditionsTimeOut) {
+  const auto sim =
+      Finished(BuildText(Scenario(absl::StrCat(JobText("a", "template: fabric", "10m"),
+                                               JobText("b", "template: one-gpu", "10m", "1s"),
+                                               "  deletions: [{job: a, at: 200s}]\n"),
+                                  "zero_latency: true, binding_timeout: 30s")));
+  ASSERT_NE(sim, nullptr);
+  EXPECT_THAT(Runs(*sim), ElementsAre("a -1--1", "b 1-601"));
+  EXPECT_GE(sim->jobs().row(JobId(0U)).attempts_failed, 1U);
+}
+
+TEST_F(StructuredDraTest, RefusesWhatMakesNoSense) {
+  for (const auto& [more, expected] : TestRows<2>("RefusesWhatMakesNoSense")) {
+    EXPECT_THAT(ErrorOf(Scenario(JobText("a", "template: one-gpu", "10m"), more)),
+                HasSubstr(expected));
+  }
+  EXPECT_THAT(
+      ErrorOf(Scenario("    - {name: a, cpu: \"1\", memory: 1Gi, gpus: 1, run_time: 10m}\n")),
+      HasSubstr("front_end.kind: dra-structured does not turn requests into claims"));
+}
+
+}  // namespace structured_dra_test
+}  // namespace drasim
