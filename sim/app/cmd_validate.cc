@@ -17,6 +17,7 @@
 #include "model/proto/resource.pb.h"
 #include "model/status_macros.h"
 #include "policies/cel/admission.h"
+#include "policies/drivers/slice_publishers.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
 #include "sim/app/report_flag.h"
@@ -75,6 +76,34 @@ class ValidFiles {
   DataTable table_{std::vector<std::string>{"file", "kind"}};
 };
 
+using DeviceConfigs = google::protobuf::RepeatedPtrField<proto::kube::DeviceConfiguration>;
+
+// The configurations of a class, claim or template; null for other objects.
+const DeviceConfigs* ConfigsOf(const proto::kube::Object& object) {
+  if (object.has_device_class()) return &object.device_class().spec().config();
+  if (object.has_resource_claim_v1()) {
+    return &object.resource_claim_v1().spec().devices().config();
+  }
+  if (object.has_resource_claim_template_v1()) {
+    return &object.resource_claim_template_v1().spec().spec().devices().config();
+  }
+  return nullptr;
+}
+
+// Configurations that their driver would refuse when it prepares the claim.
+void AddConfigProblems(const KubeObject& read, const std::string& name,
+                       std::vector<std::string>* warnings) {
+  const DeviceConfigs* configs = ConfigsOf(read.object);
+  if (configs == nullptr) return;
+  for (int i = 0; i < configs->size(); ++i) {
+    const proto::kube::OpaqueDeviceConfiguration& opaque = (*configs)[i].opaque();
+    const absl::Status accepted = CheckOpaqueConfig(opaque.driver(), opaque.parameters());
+    if (accepted.ok()) continue;
+    warnings->push_back(absl::StrCat(name, ":", read.line, ": config[", i, "]: ", opaque.driver(),
+                                     " would refuse the parameters: ", accepted.message()));
+  }
+}
+
 // A manifest. What is odd in it, and what makes a pool of devices unusable, are warnings.
 absl::Status ValidateObjects(absl::string_view text, const std::string& name, ValidFiles* valid) {
   KubeReadOptions options;
@@ -85,6 +114,7 @@ absl::Status ValidateObjects(absl::string_view text, const std::string& name, Va
     if (read.object.has_resource_slice()) slices.push_back(read.object.resource_slice());
   }
   std::vector<std::string> warnings = manifest.warnings;
+  for (const KubeObject& read : manifest.objects) AddConfigProblems(read, name, &warnings);
   for (const std::string& problem : PoolProblems(slices)) {
     warnings.push_back(absl::StrCat(name, ": ", problem));
   }

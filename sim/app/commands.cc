@@ -1,5 +1,7 @@
 #include "sim/app/commands.h"
 
+#include <utility>
+
 #include "sim/app/gate_flags.h"
 #include "sim/app/report_flag.h"
 #include "sim/app/scenario_flags.h"
@@ -12,6 +14,48 @@ std::vector<FlagSpec> With(std::vector<FlagSpec> own) {
   const std::vector<FlagSpec>& shared = ScenarioFlags();
   own.insert(own.begin(), shared.begin(), shared.end());
   return own;
+}
+
+// The flags of a scenario that `slices` has, too: those about the cluster.
+std::vector<FlagSpec> ClusterFlags() {
+  std::vector<FlagSpec> flags;
+  for (const FlagSpec& flag : ScenarioFlags()) {
+    for (const absl::string_view name : {"scenario", "nodes", "snapshot", "set"}) {
+      if (flag.name == name) flags.push_back(flag);
+    }
+  }
+  return flags;
+}
+
+Command SlicesEntry() {
+  std::vector<FlagSpec> flags = {
+      {"driver", "", "KIND", "the driver", "gpu.nvidia.com,gpu.example.com,slices"},
+      {"gpu", "", "MODEL", "of the nodes' GPUs, such as A100-SXM4-40GB"},
+      {"count", "", "N", "GPUs of a node (default: 1 with --gpu)"},
+      {"node", "", "NAME", "a node; may be repeated (default: node-1)"},
+      {"mig", "", "FORM", "how NVIDIA's driver publishes MIG (default none)",
+       "none,static,dynamic"},
+      {"layout", "", "LAYOUT",
+       "instances of each GPU with --mig static: 3g.20gb:2, or a configuration such as "
+       "all-balanced"},
+      {"order", "", "ORDER", "of devices in a slice (default: the driver's)",
+       "name,size,size-desc"},
+      {"release", "", "RELEASE", "of Kubernetes (default 1.37)", "1.34,1.35,1.36,1.37"},
+      {"slices", "", "FILE", "ResourceSlices that --driver slices takes over"},
+      {"option", "", "KEY=VALUE",
+       "another option of the driver, such as consumable_shares=memory; may be repeated"},
+      {"format", "", "FORMAT", "what to print", "yaml,json"},
+  };
+  const std::vector<FlagSpec> cluster = ClusterFlags();
+  flags.insert(flags.end(), cluster.begin(), cluster.end());
+  return {"slices",
+          "the ResourceSlices that a DRA driver publishes for nodes",
+          "--driver KIND [FLAGS] [SCENARIO.yaml]",
+          "The nodes are those of --gpu, --count and --node, or of a scenario, a node list or a "
+          "cluster.\n"
+          "Prints what kubectl takes; `drasim cel`, `validate` and --driver slices read it.\n",
+          std::move(flags),
+          SlicesCommand};
 }
 
 std::vector<Command> MakeCommands() {
@@ -222,6 +266,7 @@ std::vector<Command> MakeCommands() {
        "or the error, and the actual cost.\n",
        {text_format},
        CelCommand},
+      SlicesEntry(),
       {"trace stats",
        "what is in a trace",
        "[FLAGS] FILE",

@@ -44,6 +44,7 @@ absl::Status CasesKubeCommand(const ParsedFlags& flags);
 absl::Status CasesCelCommand(const ParsedFlags& flags);
 absl::Status CasesSdraCommand(const ParsedFlags& flags);
 absl::Status CelCommand(const ParsedFlags& flags);
+absl::Status SlicesCommand(const ParsedFlags& flags);
 absl::Status ValidateCommand(const ParsedFlags& flags);
 absl::Status TraceStatsCommand(const ParsedFlags& flags);
 absl::Status TraceConvertCommand(const ParsedFlags& flags);

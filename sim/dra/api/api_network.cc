@@ -104,9 +104,13 @@ struct ApiNetwork::Message {
   SimTime sent;        // kCall: past the rate limit
   ApiRequest request;  // kCall; in a kChange only the object
 
+  // Unused fields are left out, because a slot keeps those of earlier messages.
   template <typename Archive, typename Self>
   static void Fields(Archive& a, Self& m) {
-    a(m.type, m.change, m.client, m.life, m.token, m.issued, m.sent, m.request);
+    a(m.type, m.client);
+    if (m.type == Type::kCall) a(m.life, m.token, m.issued, m.sent, m.request);
+    if (m.type == Type::kChange) a(m.change, m.request.object);
+    if (m.type == Type::kTimer) a(m.token);
   }
 };
 
