@@ -341,12 +341,13 @@ bool AllocationSearch::Charges(const RequestPlan& request, uint32_t device) cons
   const CatalogDevice& row = catalog_.devices()[device];
   if (!catalog_.kinds()[row.kind].consumes_counters) return false;
   if (request.admin && !options_.strict_upstream) return false;
-  // The first share pays for all.
+  // The first share pays for all, unless it has admin access and need not pay.
   const bool share = row.multiple && options_.features.consumable_capacity;
   if (!share || !rules_.first_share_pays) return true;
   const bool is_shared =
       rules_.bare_shares_count ? use_->IsShared(device) : use_->ConsumedOf(device) != nullptr;
-  return !is_shared && !shares_.contains(device);
+  const auto shares = shares_.find(device);
+  return !is_shared && (shares == shares_.end() || shares->second.paid == 0);
 }
 
 AllocationSearch::Outcome AllocationSearch::Take(uint32_t claim, uint32_t request, Place place,
@@ -379,6 +380,7 @@ AllocationSearch::Outcome AllocationSearch::Take(uint32_t claim, uint32_t reques
     shares.amounts.resize(demand.nanos.size());
     for (size_t i = 0; i < demand.nanos.size(); ++i) shares.amounts[i] += demand.nanos[i];
     ++shares.count;
+    shares.paid += charge ? 1 : 0;
   } else {
     claims_of_device_[device] |= uint64_t{1} << claim;
   }
@@ -423,6 +425,7 @@ void AllocationSearch::Undo() {
     const DeviceKind& kind = catalog_.kinds()[catalog_.devices()[last.device].kind];
     const CapacityDemand& demand = plan_->DemandOf(last.request, kind.capacities);
     for (size_t i = 0; i < demand.nanos.size(); ++i) shares.amounts[i] -= demand.nanos[i];
+    shares.paid -= last.charged ? 1 : 0;
     if (--shares.count == 0) shares_.erase(last.device);
   } else {
     claims_of_device_[last.device] &= ~(uint64_t{1} << last.claim);

@@ -126,6 +126,7 @@ class AllocationSearch {
   // Shares taken in this attempt, by device.
   struct Shares {
     int64_t count = 0;
+    int64_t paid = 0;  // of them, those that were charged to counters
     std::vector<ExactAmount> amounts;
   };
   absl::flat_hash_map<uint32_t, Shares> shares_;

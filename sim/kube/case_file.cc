@@ -6,10 +6,13 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "model/status_macros.h"
 
 namespace drasim {
 namespace {
+
+constexpr absl::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 absl::Status ForEachLine(ByteSource& source,
                          absl::FunctionRef<void(absl::string_view line, size_t number)> handle) {
@@ -27,8 +30,9 @@ absl::Status ForEachLine(ByteSource& source,
     for (size_t end = rest.find('\n', from); end != std::string::npos;
          end = rest.find('\n', from)) {
       ++number;
-      const absl::string_view line =
-          absl::StripAsciiWhitespace(absl::string_view(rest).substr(begin, end - begin));
+      absl::string_view line = absl::string_view(rest).substr(begin, end - begin);
+      if (number == 1) absl::ConsumePrefix(&line, kByteOrderMark);
+      line = absl::StripAsciiWhitespace(line);
       if (!line.empty()) handle(line, number);
       begin = from = end + 1;
     }

@@ -10,9 +10,9 @@
 
 namespace drasim {
 
-// Hands each line that is not empty to `handle`, without its blanks at the ends. A line whose
-// `handle` fails does not keep the others from being handled; the first such error is returned at
-// the end. Memory: one line. Errors begin with "FILE:LINE: ".
+// Hands each line that is not empty to `handle`, without its blanks at the ends or a byte order
+// mark. A line whose `handle` fails does not keep the others from being handled; the first such
+// error is returned at the end. Memory: one line. Errors begin with "FILE:LINE: ".
 absl::Status ForEachCaseLine(ByteSource& source,
                              absl::FunctionRef<absl::Status(absl::string_view line)> handle);
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -17,11 +18,14 @@ namespace {
 
 using proto::kube::AllocationResultV1;
 
+using NodeList = std::vector<const YamlNode*>;
+
 // The items of a list member; none if it is missing or null.
-const std::vector<const YamlNode*>& ItemsOf(const YamlNode& object, absl::string_view name) {
-  static const std::vector<const YamlNode*>& none = *new std::vector<const YamlNode*>();
+absl::StatusOr<NodeList> ItemsOf(const YamlNode& object, absl::string_view name) {
   const YamlNode* list = JsonMember(object, name);
-  return list == nullptr || list->kind != YamlNode::Kind::kSequence ? none : list->children;
+  if (list == nullptr || list->kind == YamlNode::Kind::kNull) return NodeList();
+  if (list->kind != YamlNode::Kind::kSequence) return WrongJsonMember(name, "a list");
+  return list->children;
 }
 
 std::string TextOf(const YamlNode& object, absl::string_view name) {
@@ -29,50 +33,71 @@ std::string TextOf(const YamlNode& object, absl::string_view name) {
   return member == nullptr ? "" : member->text;
 }
 
+std::string ItemText(absl::string_view list, size_t index) {
+  return absl::StrCat(list, "[", index, "]");
+}
+
 template <typename Object>
 absl::Status ReadList(absl::string_view text, const YamlNode& given, absl::string_view name,
                       std::vector<Object>* list) {
-  for (const YamlNode* item : ItemsOf(given, name)) {
+  ASSIGN_OR_RETURN(const NodeList items, ItemsOf(given, name));
+  for (size_t i = 0; i < items.size(); ++i) {
     list->emplace_back();
-    const absl::Status read = MergeJson(text, *item, &list->back());
-    if (!read.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(name, "[", list->size() - 1, "]", read.message()));
-    }
+    RETURN_IF_ERROR(AtJsonPlace(ItemText(name, i), MergeJson(text, *items[i], &list->back())));
   }
   return absl::OkStatus();
 }
 
 // "driver/pool/device"; the pool's name may contain slashes.
-absl::StatusOr<DeviceId> ReadDeviceId(const std::string& text) {
+absl::StatusOr<DeviceId> ReadDeviceId(const std::string& place, const std::string& text) {
   const size_t first = text.find('/');
   const size_t last = text.rfind('/');
   if (first == std::string::npos || first == last) {
     return absl::InvalidArgumentError(
-        absl::StrCat("found '", text, "', expected driver/pool/device"));
+        absl::StrCat(place, ": found '", text, "', expected driver/pool/device"));
   }
   return DeviceId{text.substr(0, first), text.substr(first + 1, last - first - 1),
                   text.substr(last + 1)};
 }
 
+absl::Status ReadConsumed(const std::string& place, const YamlNode& item,
+                          std::map<std::string, Quantity>* consumed) {
+  const YamlNode* amounts = JsonMember(item, "Consumed");
+  if (amounts == nullptr || amounts->kind == YamlNode::Kind::kNull) return absl::OkStatus();
+  if (amounts->kind != YamlNode::Kind::kMapping) return WrongJsonMember(place, "an object");
+  for (size_t i = 0; i + 1 < amounts->children.size(); i += 2) {
+    const std::string& name = amounts->children[i]->text;
+    const std::string& text = amounts->children[i + 1]->text;
+    const absl::StatusOr<Quantity> amount = Quantity::Parse(text);
+    if (!amount.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(place, "[", name, "]: found '", text,
+                                                     "', expected a quantity such as 2 or 1.5Gi"));
+    }
+    (*consumed)[name] = *amount;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadUse(const YamlNode& given, DeviceUse* use) {
-  for (const YamlNode* item : ItemsOf(given, "AllocatedDevices")) {
-    ASSIGN_OR_RETURN(DeviceId id, ReadDeviceId(item->text));
+  ASSIGN_OR_RETURN(const NodeList dedicated, ItemsOf(given, "AllocatedDevices"));
+  for (size_t i = 0; i < dedicated.size(); ++i) {
+    ASSIGN_OR_RETURN(DeviceId id,
+                     ReadDeviceId(ItemText("AllocatedDevices", i), dedicated[i]->text));
     use->dedicated.push_back(std::move(id));
   }
-  for (const YamlNode* item : ItemsOf(given, "AllocatedSharedDeviceIDs")) {
-    ASSIGN_OR_RETURN(DeviceId id, ReadDeviceId(TextOf(*item, "Device")));
+  ASSIGN_OR_RETURN(const NodeList shared, ItemsOf(given, "AllocatedSharedDeviceIDs"));
+  for (size_t i = 0; i < shared.size(); ++i) {
+    const std::string place = absl::StrCat(ItemText("AllocatedSharedDeviceIDs", i), ".Device");
+    ASSIGN_OR_RETURN(DeviceId id, ReadDeviceId(place, TextOf(*shared[i], "Device")));
     use->shared.push_back(std::move(id));
   }
-  for (const YamlNode* item : ItemsOf(given, "AggregatedCapacity")) {
-    ASSIGN_OR_RETURN(const DeviceId id, ReadDeviceId(TextOf(*item, "Device")));
-    std::map<std::string, Quantity>& consumed = use->consumed[id];
-    const YamlNode* amounts = JsonMember(*item, "Consumed");
-    if (amounts == nullptr || amounts->kind != YamlNode::Kind::kMapping) continue;
-    for (size_t i = 0; i + 1 < amounts->children.size(); i += 2) {
-      ASSIGN_OR_RETURN(consumed[amounts->children[i]->text],
-                       Quantity::Parse(amounts->children[i + 1]->text));
-    }
+  ASSIGN_OR_RETURN(const NodeList aggregated, ItemsOf(given, "AggregatedCapacity"));
+  for (size_t i = 0; i < aggregated.size(); ++i) {
+    const std::string place = ItemText("AggregatedCapacity", i);
+    ASSIGN_OR_RETURN(const DeviceId id, ReadDeviceId(absl::StrCat(place, ".Device"),
+                                                     TextOf(*aggregated[i], "Device")));
+    RETURN_IF_ERROR(
+        ReadConsumed(absl::StrCat(place, ".Consumed"), *aggregated[i], &use->consumed[id]));
   }
   return absl::OkStatus();
 }
@@ -179,15 +204,19 @@ void NoteAnswer(const std::string& place, const AllocationAnswer& ours,
 
 absl::StatusOr<AllocatorCase> ReadAllocatorCase(absl::string_view text, const YamlNode& given) {
   AllocatorCase read;
+  if (given.kind != YamlNode::Kind::kMapping) return WrongJsonMember("case", "an object");
   read.name = TextOf(given, "Name");
-  for (const YamlNode* feature : ItemsOf(given, "Features")) {
-    RETURN_IF_ERROR(SetDraFeature(feature->text, true, &read.features));
+  ASSIGN_OR_RETURN(const NodeList features, ItemsOf(given, "Features"));
+  for (size_t i = 0; i < features.size(); ++i) {
+    const absl::Status set = SetDraFeature(features[i]->text, true, &read.features);
+    if (set.ok()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(ItemText("Features", i), ": ", set.message()));
   }
   const YamlNode* node = JsonMember(given, "Node");
   read.several_nodes = node == nullptr;
   if (node != nullptr) {
     read.nodes.emplace_back();
-    RETURN_IF_ERROR(MergeJson(text, *node, &read.nodes.back()));
+    RETURN_IF_ERROR(AtJsonPlace("Node", MergeJson(text, *node, &read.nodes.back())));
   }
   RETURN_IF_ERROR(ReadList(text, given, "Nodes", &read.nodes));
   RETURN_IF_ERROR(ReadList(text, given, "Classes", &read.classes));

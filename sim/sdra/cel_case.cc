@@ -17,14 +17,10 @@
 namespace drasim {
 namespace {
 
-absl::Status WrongMember(absl::string_view name, absl::string_view expected) {
-  return absl::InvalidArgumentError(absl::StrCat(name, ": expected ", expected));
-}
-
 absl::Status ReadText(const YamlNode& given, absl::string_view name, std::string* text) {
   const YamlNode* member = JsonMember(given, name);
   if (member == nullptr || member->kind == YamlNode::Kind::kNull) return absl::OkStatus();
-  if (member->kind != YamlNode::Kind::kScalar) return WrongMember(name, "a text");
+  if (member->kind != YamlNode::Kind::kScalar) return WrongJsonMember(name, "a text");
   *text = member->text;
   return absl::OkStatus();
 }
@@ -35,13 +31,13 @@ absl::Status ReadBool(const YamlNode& given, absl::string_view name, bool* value
   if (member->kind == YamlNode::Kind::kScalar && absl::SimpleAtob(member->text, value)) {
     return absl::OkStatus();
   }
-  return WrongMember(name, "true or false");
+  return WrongJsonMember(name, "true or false");
 }
 
 absl::Status ReadCost(const YamlNode& given, uint64_t* cost) {
   const YamlNode* member = JsonMember(given, "ExpectCost");
   if (member == nullptr || absl::SimpleAtoi(member->text, cost)) return absl::OkStatus();
-  return WrongMember("ExpectCost", "a number");
+  return WrongJsonMember("ExpectCost", "a number");
 }
 
 absl::Status ReadDevice(absl::string_view text, const YamlNode& given, CelCase* read) {
@@ -52,7 +48,7 @@ absl::Status ReadDevice(absl::string_view text, const YamlNode& given, CelCase* 
     const absl::string_view name = capacity ? "Capacity" : "Attributes";
     const YamlNode* members = JsonMember(given, name);
     if (members == nullptr || members->kind == YamlNode::Kind::kNull) continue;
-    if (members->kind != YamlNode::Kind::kMapping) return WrongMember(name, "an object");
+    if (members->kind != YamlNode::Kind::kMapping) return WrongJsonMember(name, "an object");
     for (size_t i = 0; i + 1 < members->children.size(); i += 2) {
       const std::string& key = members->children[i]->text;
       google::protobuf::Message* entry = nullptr;
@@ -61,7 +57,8 @@ absl::Status ReadDevice(absl::string_view text, const YamlNode& given, CelCase* 
       } else {
         entry = &(*read->device.mutable_attributes())[key];
       }
-      RETURN_IF_ERROR(MergeJson(text, *members->children[i + 1], entry));
+      RETURN_IF_ERROR(AtJsonPlace(absl::StrCat(name, "[", key, "]"),
+                                  MergeJson(text, *members->children[i + 1], entry)));
     }
   }
   return absl::OkStatus();

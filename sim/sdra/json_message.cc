@@ -11,6 +11,7 @@
 #include "absl/numeric/int128.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "model/proto/kube_parts.pb.h"
@@ -27,13 +28,6 @@ using google::protobuf::Reflection;
 
 absl::Status WrongType(absl::string_view expected) {
   return absl::InvalidArgumentError(absl::StrCat("expected ", expected));
-}
-
-absl::Status At(absl::string_view name, const absl::Status& status) {
-  if (status.ok()) return status;
-  const absl::string_view message = status.message();
-  const bool is_path = !message.empty() && message[0] != 'e';
-  return absl::InvalidArgumentError(absl::StrCat(" ", name, is_path ? "" : ": ", message));
 }
 
 proto::kube::Format FormatOf(const FieldDescriptor& field) {
@@ -75,7 +69,7 @@ class Merger {
       const FieldDescriptor* field = FieldOf(*message->GetDescriptor(), name);
       const YamlNode& value = *node.children[i + 1];
       if (field == nullptr || value.kind == YamlNode::Kind::kNull) continue;
-      RETURN_IF_ERROR(At(name, MergeField(value, *field, message)));
+      RETURN_IF_ERROR(AtJsonPlace(name, MergeField(value, *field, message)));
       MarkGiven(name, message);
     }
     return absl::OkStatus();
@@ -115,12 +109,12 @@ class Merger {
       return SetScalar(value, field, /*add=*/false, message);
     }
     if (value.kind != YamlNode::Kind::kSequence) return WrongType("a list");
-    for (const YamlNode* item : value.children) {
-      if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
-        RETURN_IF_ERROR(Merge(*item, reflection.AddMessage(message, &field)));
-      } else {
-        RETURN_IF_ERROR(SetScalar(*item, field, /*add=*/true, message));
-      }
+    for (size_t i = 0; i < value.children.size(); ++i) {
+      const YamlNode& item = *value.children[i];
+      const bool is_message = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+      const absl::Status added = is_message ? Merge(item, reflection.AddMessage(message, &field))
+                                            : SetScalar(item, field, /*add=*/true, message);
+      RETURN_IF_ERROR(AtJsonPlace(absl::StrCat("[", i, "]"), added));
     }
     return absl::OkStatus();
   }
@@ -134,7 +128,8 @@ class Merger {
       Message* entry = message->GetReflection()->AddMessage(message, &field);
       entry->GetReflection()->SetString(entry, entry_type.FindFieldByNumber(1),
                                         value.children[i]->text);
-      RETURN_IF_ERROR(At(value.children[i]->text, MergeField(*value.children[i + 1], item, entry)));
+      RETURN_IF_ERROR(AtJsonPlace(absl::StrCat("[", value.children[i]->text, "]"),
+                                  MergeField(*value.children[i + 1], item, entry)));
     }
     return absl::OkStatus();
   }
@@ -268,6 +263,19 @@ const YamlNode* JsonMember(const YamlNode& object, absl::string_view name) {
     if (object.children[i]->text == name) return object.children[i + 1];
   }
   return nullptr;
+}
+
+absl::Status WrongJsonMember(absl::string_view name, absl::string_view expected) {
+  return absl::InvalidArgumentError(absl::StrCat(name, ": expected ", expected));
+}
+
+absl::Status AtJsonPlace(absl::string_view place, const absl::Status& status) {
+  if (status.ok()) return status;
+  const absl::string_view message = status.message();
+  const absl::string_view separator = absl::StartsWith(message, "expected ") ? ": "
+                                      : absl::StartsWith(message, "[")       ? ""
+                                                                             : ".";
+  return absl::InvalidArgumentError(absl::StrCat(place, separator, message));
 }
 
 absl::Status MergeJson(absl::string_view text, const YamlNode& node, Message* message) {

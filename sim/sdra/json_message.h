@@ -22,8 +22,15 @@ namespace drasim {
 // Null unless `object` is an object with that member.
 const YamlNode* JsonMember(const YamlNode& object, absl::string_view name);
 
-// Merges `node`, a value of the JSON text `text`, into `message`. InvalidArgument, with the path,
-// for values of a wrong type. O(value).
+// "name: expected a list".
+absl::Status WrongJsonMember(absl::string_view name, absl::string_view expected);
+
+// Puts `place`, such as "spec" or "[2]", in front of the path with which the error begins, if any.
+absl::Status AtJsonPlace(absl::string_view place, const absl::Status& status);
+
+// Merges `node`, a value of the JSON text `text`, into `message`. InvalidArgument for values of a
+// wrong type; the error begins with the path: "spec.devices[2].name: expected a single value".
+// O(value).
 absl::Status MergeJson(absl::string_view text, const YamlNode& node,
                        google::protobuf::Message* message);
 

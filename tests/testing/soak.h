@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 
 namespace drasim {
 
-// `quick` seeds, times DRASIM_SOAK if it is set (a number from 1 to 1000).
-inline uint64_t SoakSeeds(uint64_t quick) {
+// `quick` seeds, times DRASIM_SOAK if it is set (a number from 1 to 1000), but `most` at most.
+inline uint64_t SoakSeeds(uint64_t quick, uint64_t most = std::numeric_limits<uint64_t>::max()) {
   const char* text = std::getenv("DRASIM_SOAK");
   const int64_t factor = text == nullptr ? 1 : std::strtoll(text, nullptr, 10);
-  return quick * static_cast<uint64_t>(std::clamp<int64_t>(factor, 1, 1000));
+  return std::min(most, quick * static_cast<uint64_t>(std::clamp<int64_t>(factor, 1, 1000)));
 }
 
 }  // namespace drasim

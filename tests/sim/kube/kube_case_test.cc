@@ -266,7 +266,7 @@ TEST(KubeCaseTest, LinesDoNotDependOnReads) {
   for (const size_t chunk : {size_t{1}, size_t{7}, size_t{0}}) {
     ByteSourceOptions options;
     options.chunk_bytes = chunk;
-    const std::string text = "{\"case\":{\"id\":\"a\"}}\r\n{\"case\":{\"id\":\"b\"}}";
+    const std::string text = "\xEF\xBB\xBF{\"case\":{\"id\":\"a\"}}\r\n{\"case\":{\"id\":\"b\"}}";
     ASSERT_OK_AND_ASSIGN(std::unique_ptr<ByteSource> source, OpenMemory("m", text, options));
     std::string ids;
     const absl::Status status = ForEachKubeCase(*source, /*with_answers=*/true,
