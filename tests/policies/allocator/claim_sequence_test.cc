@@ -8,9 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "model/cluster_state.h"
+#include "model/gpu_model_table.h"
 #include "model/random.h"
+#include "model/shape_table.h"
 #include "policies/allocator/structured_allocator.h"
 #include "policies/dra/allocated_devices.h"
 #include "tests/policies/allocator/naive_rules.h"
@@ -26,7 +30,7 @@ namespace {
 using proto::kube::ResourceClaimV1;
 
 DeviceUse UseOf(const AllocatedDevices& devices) {
-  absl::StatusOr<DeviceUse> use = devices.Use(InFlightClaims());
+  absl::StatusOr<DeviceUse> use = devices.Use();
   EXPECT_TRUE(use.ok()) << use.status();
   return *std::move(use);
 }
@@ -87,6 +91,7 @@ class ClaimSequence {
     world_.use = UseOf(devices_);
     WorldSearch search(world_, WorldSearch::Mode::kExhaustive);
     const AllocationAnswer answer = search.Allocate(world_);
+    EXPECT_EQ(cluster_.CheckInvariants(), absl::OkStatus());
     return absl::StrCat(answer.steps, " ", AnswerText(answer), UseText(world_.use));
   }
 
@@ -108,7 +113,10 @@ class ClaimSequence {
   Random random_;
   RandomWorldMaker maker_;
   RandomWorld world_;
-  AllocatedDevices devices_;
+  GpuModelTable models_;
+  ShapeTable shapes_{&models_};
+  ClusterState cluster_{&models_, &shapes_};
+  AllocatedDevices devices_{&cluster_};
   std::vector<ResourceClaimV1> held_;
   std::vector<ResourceClaimV1> probe_;
 };
