@@ -13,6 +13,7 @@
 #include "model/kube/reader_json.h"
 #include "policies/allocator/cel_verdicts.h"
 #include "sim/sdra/allocator_case.h"
+#include "sim/sdra/allocator_rounds.h"
 #include "sim/sdra/cel_case.h"
 
 namespace {
