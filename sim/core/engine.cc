@@ -184,7 +184,7 @@ absl::Status Engine::AfterEvent() {
     RETURN_IF_ERROR(run.jobs().CheckInvariants());
     RETURN_IF_ERROR(CheckJobs());
   }
-  if (!run.checkpoint_is_due() || !run.parts().on_checkpoint) return absl::OkStatus();
+  if (!run.checkpoint_is_due()) return absl::OkStatus();
   return roles_->checkpoint.Pass(started_, finished_);
 }
 

@@ -75,7 +75,10 @@ class RunContext {
   uint64_t records() const { return records_; }
   uint64_t records_at_instant() const { return records_ - records_before_instant_; }
 
-  bool checkpoint_is_due() const { return next_checkpoint_ != 0 && records_ >= next_checkpoint_; }
+  // Never where nobody takes checkpoints.
+  bool checkpoint_is_due() const {
+    return next_checkpoint_ != 0 && records_ >= next_checkpoint_ && parts_.on_checkpoint != nullptr;
+  }
   // Sets the number of records at which the next checkpoint is due.
   void PassCheckpoint();
 
