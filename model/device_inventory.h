@@ -10,7 +10,7 @@
 // one counter, the first in order of SliceId counts; the allocator judges whether such a pool is
 // valid.
 //
-// Who holds a device is decided by upstream's rules:
+// Upstream's rules decide the holder of a device:
 //   * claims that hold a device alone are a set, and the first of several to leave frees it;
 //   * claims in flight (`pending`) count one by one besides;
 //   * shares, and the capacity that they consume, add up;
@@ -95,7 +95,7 @@ struct DevicePool {
   absl::flat_hash_map<uint64_t, uint32_t> counter_index;  // by set and name
 };
 
-// Who holds a row.
+// Holders of a row.
 struct RowUse {
   uint32_t alone = 0;    // written claims that hold it alone
   uint32_t pending = 0;  // claims in flight that hold it alone
@@ -135,7 +135,7 @@ struct DriverTotals {
   friend bool operator==(const DriverTotals&, const DriverTotals&) = default;
 };
 
-// What a change has replaced. Changes are undone in reverse order.
+// State before a change. Changes are undone in reverse order.
 struct DeviceUndo {
   SliceId slice;  // valid: of a change of slices
   SliceRef slice_before;
@@ -196,7 +196,7 @@ class DeviceInventory {
   bool empty() const { return rows_.empty() && slices_.empty(); }
   // Counts everything anew; the Internal error names the first difference. O(rows + slices).
   absl::Status Check() const;
-  // What claims hold. Slices are left out: who publishes them, does so again.
+  // Devices of claims. Slices are left out: their publisher publishes them again.
   void Save(StateWriter& out) const;
   // Expects an inventory without holders. The rows that are charged are only listed.
   void Load(StateReader& in, std::vector<InventoryRow>* charged);
@@ -234,7 +234,7 @@ class DeviceInventory {
   bool CapacitySuffices(const DeviceHold& hold) const;
   // "driver/pool/device"
   std::string RowText(InventoryRow row) const;
-  // What the holders make of the rows, but for who was freed or charged.
+  // State of the rows that follows from the holders, but for rows freed or charged.
   void CountHolders(std::vector<RowUse>* uses, std::vector<Amounts>* consumed) const;
   absl::Status CheckRows() const;
   absl::Status CheckAlone() const;

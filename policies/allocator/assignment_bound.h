@@ -17,7 +17,7 @@ namespace drasim {
 
 class AssignmentBound {
  public:
-  // How often the device can be taken; once unless it is told.
+  // Number of times that the device can be taken; once by default.
   void SetSlots(uint32_t device, int64_t slots) { bins_[BinOf(device)].slots = slots; }
   // `units` devices, each one of these.
   void AddNeed(int64_t units, const std::vector<uint32_t>& devices);

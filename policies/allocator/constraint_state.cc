@@ -99,7 +99,7 @@ std::string ConstraintState::Content() const {
 
 bool ConstraintState::Add(const ConstraintValue& value, uint32_t request) {
   if (lists_ && !distinct_ && value.form == ConstraintValue::Form::kKnown) {
-    // What earlier devices narrowed before they were undone counts if it is not restored.
+    // Devices that were undone have narrowed the values, unless those are restored.
     std::vector<DeviceValue> common =
         values_.empty() ? value.elements : Intersection(common_.back(), value.elements);
     if (common.empty()) return false;

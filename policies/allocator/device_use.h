@@ -34,7 +34,7 @@ struct DeviceUse {
   std::map<DeviceId, std::map<std::string, Quantity>> consumed;
 };
 
-// What claims hold of the inventory, those in flight included. O(held devices).
+// Devices of the inventory that claims hold, those in flight included. O(held devices).
 DeviceUse UseOf(const DeviceInventory& inventory);
 
 }  // namespace drasim

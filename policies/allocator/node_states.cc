@@ -17,7 +17,7 @@ void AppendExact(const ExactAmount& amount, std::vector<uint64_t>* content) {
   content->push_back(absl::Int128Low64(amount));
 }
 
-// What a device charges to the counters and groups of its pool. Counters and sets are numbered in
+// Charges of a device to the counters and groups of its pool. Counters and sets are numbered in
 // the order of the pool, so names do not occur.
 void AppendCharge(const PoolView& pool, uint32_t device, std::vector<uint64_t>* content) {
   const auto uses = pool.uses.find(device);

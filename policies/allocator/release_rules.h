@@ -1,4 +1,4 @@
-// What the allocators of older Kubernetes releases decide otherwise than that of 1.37.2: bugs that
+// Decisions in which allocators of older Kubernetes releases differ from that of 1.37.2: bugs that
 // were fixed, and rules that changed. docs/fidelity/structured_releases.md lists the same by pull
 // request.
 #ifndef DRASIM_POLICIES_ALLOCATOR_RELEASE_RULES_H_

@@ -1,5 +1,5 @@
-// What the allocator's search asks before it tries a branch: a port, so that the search does not
-// know how branches are judged (BranchPruner).
+// Questions of the allocator's search before it tries a branch: a port, so that the search does
+// not know how branches are judged (BranchPruner).
 #ifndef DRASIM_POLICIES_ALLOCATOR_SEARCH_PRUNER_H_
 #define DRASIM_POLICIES_ALLOCATOR_SEARCH_PRUNER_H_
 
@@ -56,7 +56,8 @@ class SearchPruner {
   // others need not be tried in its place. The class includes what has been taken of it.
   virtual TriedClasses::Key ClassOf(const DevicePlace& place) = 0;
 
-  // What the rest of the search depends on at the begin of a group, but for exchangeable devices.
+  // State that the rest of the search depends on at the begin of a group, but for exchangeable
+  // devices.
   virtual std::string StateAt(const SearchPosition& at) = 0;
   virtual bool HasFailed(const std::string& state) const = 0;
   virtual void SetFailed(std::string state) = 0;

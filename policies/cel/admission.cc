@@ -16,7 +16,7 @@ namespace kube = ::drasim::proto::kube;
 
 void CheckExpression(const std::string& path, const std::string& expression, bool derived,
                      ApiCheck* check) {
-  // Those that are missing or too long are problems of the object's other checks.
+  // Missing or too long ones are problems of the object's other checks.
   if (expression.empty() || expression.size() > kMaxExpressionLength) return;
   CompileOptions options;
   options.derived_attribute = derived;

@@ -9,7 +9,7 @@
 
 namespace drasim::cel {
 
-// What is wrong with the expressions of a DeviceClass, ResourceClaim or ResourceClaimTemplate, by
+// Problems of the expressions of a DeviceClass, ResourceClaim or ResourceClaimTemplate, by
 // their paths: they do not compile, or their worst-case cost exceeds the limit, or they need what
 // drasim's CEL lacks. The environment is that of stored expressions, for the gates of the API
 // server that the object is for are not known. None for other objects. O(expressions).

@@ -28,14 +28,15 @@ class CounterLedger {
   // search. O(devices of the slices) if any device is new, else O(use).
   void Update(Slices slices, const DeviceUse& use);
 
-  // What held devices consumed beyond what the slices say now, in the order of names. O(devices of
+  // Consumption of held devices beyond what the slices say now, in the order of names. O(devices of
   // the slices) if the ledger has any device with counters.
   std::vector<CounterDrift> Drift(Slices slices) const;
 
  private:
   using Amounts = std::map<std::pair<std::string, std::string>, ExactAmount>;  // by set and counter
 
-  // Of the newest generation that has the device; none if it is not there, or takes no counters.
+  // Counters in the newest generation that has the device; none if it is not there, or takes no
+  // counters.
   static std::map<DeviceId, Amounts> AmountsOf(Slices slices);
 
   std::map<DeviceId, Amounts> held_;

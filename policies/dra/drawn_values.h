@@ -1,5 +1,5 @@
-// What upstream draws at random, from a seed: equal seeds and subjects give equal values, in any
-// order and on every machine.
+// Values that upstream draws at random, from a seed: equal seeds and subjects give equal values, in
+// any order and on every machine.
 #ifndef DRASIM_POLICIES_DRA_DRAWN_VALUES_H_
 #define DRASIM_POLICIES_DRA_DRAWN_VALUES_H_
 

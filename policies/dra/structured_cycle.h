@@ -46,8 +46,9 @@ struct StructuredOptions {
   // The modelled time of one step of upstream's search. 0: a search never times out. Otherwise the
   // searches must count their steps.
   int64_t search_step_ns = 0;
-  // Of what upstream draws at random: the claim that PostFilter frees, the identities of shares and
-  // the lengths of pauses. None: the pod's first claim, one identity for all, the shortest pause.
+  // Seed of all that upstream draws at random: the claim that PostFilter frees, the identities of
+  // shares and the lengths of pauses. None: the pod's first claim, one identity for all, the
+  // shortest pause.
   std::optional<uint64_t> seed;
 };
 

@@ -47,7 +47,7 @@ class NvidiaPublisher : public SlicePublisher {
   enum class Mig : uint8_t { kNone, kStatic, kDynamic };
   enum class AmpereMode : uint8_t { kAny, kOn, kOff };
 
-  // What is known of a GPU model. Tables and partitions are made when they are needed first.
+  // Facts of a GPU model. Tables and partitions are made when they are needed first.
   struct Model {
     NvidiaGpu gpu;
     std::unique_ptr<MigTable> table;

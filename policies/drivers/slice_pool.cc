@@ -12,12 +12,12 @@
 namespace drasim {
 namespace {
 
-// Of validation in the API server: pkg/apis/resource/types.go.
+// Limits of validation in the API server: pkg/apis/resource/types.go.
 constexpr int kMostSliceDevices = 128;
 constexpr int kMostCountedDevices = 64;
 constexpr int kMostCounterSets = 8;
 
-// Of names that the API server completes: apiserver/pkg/storage/names.
+// Lengths of names that the API server completes: apiserver/pkg/storage/names.
 constexpr absl::string_view kNameLetters = "bcdfghjklmnpqrstvwxz2456789";
 constexpr size_t kDrawnLetters = 5;
 constexpr size_t kMostGivenBytes = 63 - kDrawnLetters;

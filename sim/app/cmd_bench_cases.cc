@@ -99,7 +99,7 @@ std::string AnswersJson(const bench::SuiteEntry& entry, const CaseAnswers& answe
   return json.text();
 }
 
-// How the entry's cases are answered, with the rounds of the flag.
+// Options of the entry's answers, with the rounds of the flag.
 absl::StatusOr<CaseRunOptions> OptionsFrom(const ParsedFlags& flags,
                                            const bench::SuiteEntry& entry) {
   CaseRunOptions options = entry.cases->run;

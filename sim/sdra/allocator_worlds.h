@@ -23,7 +23,7 @@ CaseSet OneTooManyWorld(int64_t devices);
 // One node; six requests, each with a selector of another kind that holds for one device alone.
 CaseSet SelectorWorld(int64_t devices);
 
-// What is in use of nodes with eight A100 and all their MIG partitions.
+// Use of nodes with eight A100 and all their MIG partitions.
 enum class MigUse : uint8_t {
   kNone,             // a claim wants 2g.10gb
   kAllButLastSmall,  // all 1g.5gb but the last GPU's last, which a claim wants

@@ -52,7 +52,7 @@ bool IsError(AllocationOutcome outcome) {
   return outcome == AllocationOutcome::kError || outcome == AllocationOutcome::kNodeError;
 }
 
-// What the outcomes of a round come to; rounds must agree.
+// Sums of a round's outcomes; rounds must agree.
 struct RoundSum {
   int64_t allocations = 0;
   int64_t errors = 0;

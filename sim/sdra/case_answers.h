@@ -19,7 +19,7 @@ struct CaseRunOptions {
   AllocatorVariant variant = AllocatorVariant::kIncubating;
   // As AllocatorOptions::count_steps; has no effect on cases for the plugin and for CEL.
   bool count_steps = false;
-  // How often the cases are answered. Allocations of later rounds build no results.
+  // Number of times that the cases are answered. Allocations of later rounds build no results.
   int64_t rounds = 1;
   // Later rounds of allocator cases compute pools and verdicts again.
   bool cold = false;
@@ -38,8 +38,8 @@ struct AnswerDigest {
 
 struct CaseAnswers {
   int64_t cases = 0;
-  // Of the first round: nodes on which claims get devices, pods that get a node, expressions that
-  // match.
+  // Counts of the first round: nodes on which claims get devices, pods that get a node, expressions
+  // that match.
   int64_t allocations = 0;
   // Likewise: nodes, steps and expressions that end in an error.
   int64_t errors = 0;

@@ -271,7 +271,7 @@ class InventoryRun {
     if (naive_.claims.count(claim) > 0) return;
     std::vector<NaiveHold> holds;
     bool is_free = true;
-    // What is in flight is written, or the other way round.
+    // A claim in flight is written, or the other way round.
     const auto other = naive_.claims.find({claim.first, !claim.second});
     const bool is_written = other != naive_.claims.end() && random_.Bernoulli(1, 2);
     if (is_written) holds = other->second;

@@ -92,7 +92,7 @@ void NaiveRules::AddPools() {
   if (sorted_) std::sort(names.begin(), names.end());
   for (const auto& [driver, name] : names) {
     Slices kept;
-    // Those of the node go before those of several.
+    // Slices of the node go before those of several.
     for (const bool of_node : {true, false}) {
       for (const ResourceSlice& slice : world_.slices) {
         const auto& spec = slice.spec();

@@ -142,7 +142,7 @@ int64_t NaiveSearch::TakenOf(size_t claim) const {
 
 namespace {
 
-// What is wrong with one device on its own.
+// Mistake in one device on its own.
 std::string WrongDevice(const NaiveRules& rules, absl::Span<const NaiveTaken> before,
                         const NaiveTaken& one) {
   const std::string text = NaiveDeviceText(one.device);
@@ -161,7 +161,7 @@ std::string WrongDevice(const NaiveRules& rules, absl::Span<const NaiveTaken> be
   return "";
 }
 
-// What is wrong with the numbers of devices; `one` is in its claim's place among all.
+// Mistake in the numbers of devices; `one` is in its claim's place among all.
 std::string WrongCounts(const NaiveRules& rules, absl::Span<const NaiveTaken> taken) {
   size_t next = 0;
   for (const auto& claim : rules.requests()) {

@@ -110,7 +110,7 @@ bool Backtracked(const RandomWorld& world, const AllocationAnswer& answer) {
   return answer.steps > direct;
 }
 
-// What results say beside the devices.
+// Results, but for the devices.
 void ExpectResultsFollow(const RandomWorld& world, const AllocationAnswer& answer,
                          const std::vector<NaiveTaken>& taken, const NaiveRules& rules) {
   size_t next = 0;

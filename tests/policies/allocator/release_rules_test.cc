@@ -1,4 +1,4 @@
-// What older releases decide otherwise, rule by rule.
+// Rules of older releases, one by one.
 
 #include "policies/allocator/release_rules.h"
 

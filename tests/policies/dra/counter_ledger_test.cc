@@ -1,4 +1,4 @@
-// What held devices took, when their slices change.
+// Counters of held devices, when their slices change.
 
 #include "policies/dra/counter_ledger.h"
 

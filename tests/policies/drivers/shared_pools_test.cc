@@ -157,7 +157,7 @@ TEST(SharedPoolsTest, DynamicMigIsPublishedAsStored) {
       }
     }
   });
-  // Of nine slices: seven products with 25 instances, an A30 with 13, an RTX PRO 6000 with 30.
+  // Nine slices: seven products with 25 instances, an A30 with 13, an RTX PRO 6000 with 30.
   const Differences by_nature = {
       {"apiVersion", 9},
       {"kind", 9},

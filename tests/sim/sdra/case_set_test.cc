@@ -87,7 +87,7 @@ TEST(CaseSetTest, TextsAreCases) {
   }
 }
 
-// What is in use is written, too.
+// Devices in use are written, too.
 TEST(CaseSetTest, TextHasTheUse) {
   const std::string line =
       R"({"case": {"Name": "a", "Node": {"metadata": {"name": "n"}}, "AllocatedDevices": )"
