@@ -6,12 +6,12 @@
   bench/suite/worst_cases.py PROGRAM --grow
 
 The cases are those of data/structured.jsonl, worlds that drasim generates, the constructions below,
-which are made to be hard for the pruned search, and those of the files named. Instructions are those of AllocationSearch::Run
-under valgrind's callgrind, verdicts of selectors included, divided by the nodes of the case. The
-time is that of the whole answer, but for the program's start. Steps are those of the original's
-search (`drasim cases sdra --count-steps`); more than can be counted in LIMIT seconds of processor
-time are shown as a dash. --grow makes each construction larger until a decision takes more than a
-second.
+which are made to be hard for the pruned search, and those of the files named. Instructions are
+those of AllocationSearch::Run under valgrind's callgrind, verdicts of selectors included, divided by
+the nodes of the case. The time is that of the whole answer, but for the program's start. Steps are
+those of the original's search (`drasim cases sdra --count-steps`); more than can be counted in LIMIT
+seconds of processor time are shown as a dash. --grow makes each construction larger until a decision
+takes more than a second, or it has 128 devices.
 """
 import argparse
 import gzip
@@ -158,7 +158,7 @@ def chain(size):
 
 
 def two_constraints(size):
-    """`size` devices of equal column, of rows that all differ: each value alone suffices."""
+    """A whole row of a grid, with columns that differ, and one device of yet another column."""
     devices = [device(size * row + column, row=row, column=column)
                for row in range(size) for column in range(size)]
     constraints = [all_of("row", ["r"]), all_of("column", ["r"], "distinctAttribute"),
