@@ -5,13 +5,13 @@
   bench/suite/worst_cases.py PROGRAM --cases FILE.jsonl.gz --cases FILE.jsonl.gz --top 20
   bench/suite/worst_cases.py PROGRAM --grow
 
-The cases are those of data/structured.jsonl, worlds that drasim generates, the constructions below,
-which are made to be hard for the pruned search, and those of the files named. Instructions are
-those of AllocationSearch::Run under valgrind's callgrind, verdicts of selectors included, divided by
-the nodes of the case. The time is that of the whole answer, but for the program's start. Steps are
-those of the original's search (`drasim cases sdra --count-steps`); more than can be counted in LIMIT
-seconds of processor time are shown as a dash. --grow makes each construction larger until a decision
-takes more than a second, or it has 128 devices.
+The cases are those of data/structured.jsonl, worlds that drasim generates, the constructions
+below, which are made to be hard for the pruned search, and those of the files named. Instructions
+are those of AllocationSearch::Run under valgrind's callgrind, verdicts of selectors included,
+divided by the nodes of the case. The time is that of the whole answer, but for the program's
+start. Steps are those of the original's search (`drasim cases sdra --count-steps`); more than can
+be counted in LIMIT seconds of processor time are shown as a dash. --grow makes each construction
+larger until a decision takes more than a second, or it has 128 devices.
 """
 import argparse
 import gzip
