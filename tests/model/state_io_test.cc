@@ -355,6 +355,7 @@ absl::Status LoadPods(uint64_t nodes, const std::vector<SavedPod>& pods) {
   for (size_t i = 0; i < pods.size(); ++i) {
     if (pods[i].node == 1) out.U64(i);
   }
+  out.Bool(false);  // no claim holds devices
   StateReader in(out.bytes());
   const absl::Status status = cluster.Load(in);
   StateWriter again;

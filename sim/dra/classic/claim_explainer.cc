@@ -70,6 +70,9 @@ std::string ClaimExplainer::ExplainClaim(const Pod& pod, const PodClaim& entry) 
     return absl::StrCat(object, "is to be deallocated; waits for driver ",
                         claim->status.driver.text());
   }
+  if (claim->status.allocation == nullptr && claim->spec.is_structured()) {
+    return object + "is unallocated: no node that suits the pod has free devices for it";
+  }
   if (claim->status.allocation == nullptr) {
     return object + ExplainNegotiation(pod, entry, *claim);
   }

@@ -8,10 +8,12 @@
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/ids.h"
 #include "model/job_table.h"
 #include "model/kube/objects.h"
 #include "model/proto/resource.pb.h"
 #include "sim/dra/api/object_cache.h"
+#include "sim/dra/classic/claim_explainer.h"
 #include "sim/dra/classic/control_plane.h"
 #include "sim/run/simulation.h"
 #include "tests/sim/run/run_texts.h"
@@ -94,6 +96,14 @@ TEST_F(StructuredDraTest, ASelectorChoosesTheNode) {
       JobText("c", "template: large-gpu", "10m")))));
   ASSERT_NE(sim, nullptr);
   EXPECT_THAT(Runs(*sim), ElementsAre("a 0-600", "b 0-600", "c 600-1200"));
+}
+
+TEST_F(StructuredDraTest, APodWithoutSuitableDevicesWaitsForAnExplainedReason) {
+  const auto sim = Finished(BuildText(Scenario(JobText("a", "template: huge-gpu", "10m"))));
+  ASSERT_NE(sim, nullptr);
+  EXPECT_THAT(Runs(*sim), ElementsAre("a -1--1"));
+  EXPECT_THAT(ClaimExplainer(sim->control_plane()).ExplainPod(PodId(size_t{0})),
+              ElementsAre(HasSubstr("no node that suits the pod has free devices for it")));
 }
 
 // A claim of a user serves several pods at once, on the node of its devices, and stays when they

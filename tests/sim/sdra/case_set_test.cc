@@ -48,9 +48,9 @@ TEST(CaseSetTest, MistakesHaveTheirPlace) {
       {absl::StrCat(kAllocatorLine, "\n\n{\"case\": }"), "f:3: not a case: at byte 9"},
       {"{\"want\": {}}", "f:1: not a case: no key `case`"},
       {R"({"case": {"Name": "a", "Features": ["Levitation"]}})",
-       "f:1: unknown feature 'Levitation'"},
+       "f:1: Features[0]: unknown feature 'Levitation'"},
       {R"({"case": {"AllocatedDevices": ["one"]}})",
-       "f:1: found 'one', expected driver/pool/device"},
+       "f:1: AllocatedDevices[0]: found 'one', expected driver/pool/device"},
   };
   for (const auto& [text, message] : mistakes) {
     const absl::Status status = ReadCaseSet(CaseKind::kSdra, "f", text).status();
