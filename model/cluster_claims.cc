@@ -199,7 +199,7 @@ void ClusterState::ReleaseDevices(absl::string_view claim, bool pending) {
 
 void ClusterState::Remember(ClaimDevicesChange change) {
   if (what_ifs_.empty()) return;
-  undo_.push_back({PodId(), NodeId(), DeviceSet(), PodPhase::kPending, 0, {}});
+  undo_.emplace_back();  // of no pod
   claims_->undo.push_back(std::move(change));
 }
 
