@@ -4,7 +4,6 @@
 #include <google/protobuf/message.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -25,7 +24,7 @@ using Made = absl::StatusOr<std::unique_ptr<SlicePublisher>>;
 struct PublisherKind {
   absl::string_view kind;
   absl::string_view keys;  // besides those that all kinds have
-  Made (*make)(const proto::SliceDriver& options, Slices slices);
+  Made (*make)(const proto::SliceDriver& options, const Slices& slices);
 };
 
 constexpr absl::string_view kCommonKeys = "kind name order release";
@@ -35,11 +34,11 @@ constexpr PublisherKind kPublisherKinds[] = {
     {"gpu.nvidia.com",
      "mig layout mig_mode consumable_shares driver_version cuda_version addressing_mode "
      "time_slicing mps",
-     [](const proto::SliceDriver& o, Slices) { return NvidiaPublisher::Make(o); }},
+     [](const proto::SliceDriver& o, const Slices&) { return NvidiaPublisher::Make(o); }},
     {"gpu.example.com", "devices partitions shared binding_conditions",
-     [](const proto::SliceDriver& o, Slices) { return ExamplePublisher::Make(o); }},
+     [](const proto::SliceDriver& o, const Slices&) { return ExamplePublisher::Make(o); }},
     {"slices", "slices templates",
-     [](const proto::SliceDriver& o, Slices s) { return FilePublisher::Make(o, std::move(s)); }},
+     [](const proto::SliceDriver& o, const Slices& s) { return FilePublisher::Make(o, s); }},
 };
 
 // KeyError for a key that is set and that the kind does not have.
@@ -66,11 +65,11 @@ std::vector<std::string> SlicePublisherKinds() {
 }
 
 absl::StatusOr<std::unique_ptr<SlicePublisher>> MakeSlicePublisher(
-    const proto::SliceDriver& options, std::vector<proto::kube::ResourceSlice> file_slices) {
+    const proto::SliceDriver& options, const std::vector<proto::kube::ResourceSlice>& file_slices) {
   for (const PublisherKind& kind : kPublisherKinds) {
     if (kind.kind != options.kind()) continue;
     RETURN_IF_ERROR(CheckKeys(kind, options));
-    return kind.make(options, std::move(file_slices));
+    return kind.make(options, file_slices);
   }
   const std::vector<std::string> kinds = SlicePublisherKinds();
   return KeyError("kind", absl::StrCat("found '", options.kind(), "', expected one of ",

@@ -22,7 +22,7 @@ std::vector<std::string> SlicePublisherKinds();
 // kinds. KeyError with the key of the option that is wrong: an unknown kind (with the nearest one),
 // a key that the kind does not have, a value out of range.
 absl::StatusOr<std::unique_ptr<SlicePublisher>> MakeSlicePublisher(
-    const proto::SliceDriver& options, std::vector<proto::kube::ResourceSlice> file_slices);
+    const proto::SliceDriver& options, const std::vector<proto::kube::ResourceSlice>& file_slices);
 
 // Whether the driver of that name would accept the opaque configuration with all of its feature
 // gates on (SlicePublisher::CheckConfig). OK for drivers that are not known.

@@ -266,7 +266,8 @@ absl::Status DraPlan::MakeClassicPlane(const ClusterState* cluster,
   return CreateTemplates();
 }
 
-absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster, ControlPlaneOptions options) {
+absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
+                                          const ControlPlaneOptions& options) {
   if (has_gangs_) {
     return KeyError("workload",
                     "found a gang of pods, expected single pods with front_end.kind: "

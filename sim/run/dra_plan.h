@@ -66,7 +66,7 @@ class DraPlan {
   absl::Status MakeClassicPlane(const ClusterState* cluster,
                                 const std::vector<std::pair<std::string, int64_t>>& mix,
                                 const ControlPlaneOptions& options);
-  absl::Status MakeStructuredPlane(ClusterState* cluster, ControlPlaneOptions options);
+  absl::Status MakeStructuredPlane(ClusterState* cluster, const ControlPlaneOptions& options);
   // Reads front_end.dra.objects or front_end.structured.slices, and adds the workload's objects.
   absl::Status ReadObjects();
   absl::Status CreateClasses();

@@ -42,9 +42,9 @@
 #include "model/time.h"
 
 // In the source file of a type whose Fields is defined there.
-#define DRASIM_PLANE_FIELDS(Type)                                     \
-  template void Type::Fields(PlaneWriter& archive, const Type& self); \
-  template void Type::Fields(PlaneReader& archive, Type& self)
+#define DRASIM_PLANE_FIELDS(Type)                                                           \
+  template void Type::Fields(PlaneWriter& archive, const std::type_identity_t<Type>& self); \
+  template void Type::Fields(PlaneReader& archive, std::type_identity_t<Type>& self)
 
 namespace drasim {
 

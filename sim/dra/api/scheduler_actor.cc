@@ -149,7 +149,7 @@ void SchedulerActor::Score(const PodContext& pod, const ClusterState&,
 }
 
 // The step continues alone; at most the scheduling thread waits for its end.
-void SchedulerActor::Background(Attempt* attempt, Status status, bool blocks) {
+void SchedulerActor::Background(Attempt* attempt, const Status& status, bool blocks) {
   token_of_.erase(attempt->pod);
   if (status.code != Code::kWaiting) {
     cycles_.erase(attempt->cycle->token);
@@ -372,7 +372,7 @@ void SchedulerActor::Continue(uint64_t token, const ApiReply* reply) {
 void SchedulerActor::EndStep(uint64_t token, Status status) {
   const auto found = cycles_.find(token);
   Attempt& attempt = *found->second;
-  attempt.result = status;
+  attempt.result = std::move(status);
   const bool blocked = std::exchange(attempt.blocks, false);
   const bool abandoned = attempt.abandoned;
   const bool undoes = attempt.undoes;

@@ -149,7 +149,7 @@ class SchedulerActor : public PreEnqueuePlugin,
                                           std::optional<StepResult>* keep);
   // The attempt waits for a reply, and with `blocks` the scheduling thread with it.
   void Await(Attempt* attempt, bool blocks);
-  void Background(Attempt* attempt, DraRules::Status status, bool blocks);
+  void Background(Attempt* attempt, const DraRules::Status& status, bool blocks);
   ApiRequest BindingOf(const Attempt& attempt) const;
   DraRules::Status AfterBinding(const Attempt& attempt, const ApiReply& reply) const;
   // The step in progress goes on: a reply, or (null) a timer.
