@@ -165,8 +165,7 @@ void PrintSlices(const std::vector<proto::kube::Object>& objects, bool json) {
 absl::Status SlicesCommand(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(const proto::SliceDriver options, DriverOptionsOf(flags));
   ASSIGN_OR_RETURN(std::vector<ResourceSlice> of_file, SlicesOfFile(options.slices()));
-  absl::StatusOr<std::unique_ptr<SlicePublisher>> publisher =
-      MakeSlicePublisher(options, of_file);
+  absl::StatusOr<std::unique_ptr<SlicePublisher>> publisher = MakeSlicePublisher(options, of_file);
   if (!publisher.ok()) return AtFlag(publisher.status());
   ASSIGN_OR_RETURN(const std::vector<NodeHardware> nodes,
                    HasScenario(flags) ? ScenarioNodes(flags) : MadeNodes(flags));
