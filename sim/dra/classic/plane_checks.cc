@@ -72,6 +72,13 @@ absl::Status PlaneChecks::Check(bool at_rest) const {
 absl::Status PlaneChecks::CheckClaim(const ResourceClaim& claim) const {
   const ResourceClaimStatus& status = claim.status;
   if (absl::Status s = ValidateClaim(&claim, claim); !s.ok()) return Broken(claim, s.message());
+  if (claim.spec.is_structured()) {
+    const bool kept = absl::c_any_of(claim.meta.finalizers, [](Name finalizer) {
+      return finalizer.text() == kStructuredClaimFinalizer;
+    });
+    if (status.allocation != nullptr && !kept) return Broken(claim, "has devices and no finalizer");
+    return absl::OkStatus();
+  }
   if (status.allocation != nullptr && status.driver.empty()) {
     return Broken(claim, "is allocated by nobody");
   }

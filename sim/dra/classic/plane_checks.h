@@ -1,4 +1,5 @@
-// Invariants of classic DRA's control plane, for use after every event and at the end.
+// Invariants of DRA's control plane, classic or structured, for use after every event and at the
+// end.
 #ifndef DRASIM_SIM_DRA_CLASSIC_PLANE_CHECKS_H_
 #define DRASIM_SIM_DRA_CLASSIC_PLANE_CHECKS_H_
 

@@ -76,7 +76,7 @@ struct EngineScenario {
   EngineOptions options;
   const Registry* registry = &TestRegistry();
   // Adds to the profile, if set, when the cluster is there.
-  std::function<void(const ClusterState&, Profile&)> extend;
+  std::function<void(ClusterState&, Profile&)> extend;
 };
 
 // One engine with everything that it works on.

@@ -49,6 +49,8 @@ struct DraScenario {
   std::vector<CountingDriverOptions> drivers;
   // Drivers besides; may be empty.
   std::function<std::vector<std::unique_ptr<ClaimDriver>>(const ClusterState&)> more_drivers;
+  // In place of the drivers: the scheduler's own rules; may be empty.
+  std::function<OtherRules(ClusterState*)> rules;
   // Objects that are there from the beginning.
   std::function<void(ControlPlane&)> objects;
   std::vector<RecordSink*> sinks;  // further ones; they outlive the rig
@@ -68,7 +70,7 @@ class PlaneRig {
  protected:
   // Once; `s` lives as long as the rig.
   void Build(DraScenario* s) {
-    s->engine.extend = [this, s](const ClusterState& cluster, Profile& profile) {
+    s->engine.extend = [this, s](ClusterState& cluster, Profile& profile) {
       for (const CountingDriverOptions& options : s->drivers) {
         auto driver = std::make_unique<CountingDriver>(options);
         counting_.push_back(driver.get());
@@ -79,12 +81,12 @@ class PlaneRig {
       }
       std::vector<ClaimDriver*> drivers;
       for (const auto& driver : drivers_) drivers.push_back(driver.get());
-      plane_ = std::make_unique<ControlPlane>(
-          &cluster, drivers,
-          [this, s, &cluster](const PodShape&, PodId pod) {
-            return s->claims(plane_->names(), std::string(cluster.pod_name(pod)));
-          },
-          s->plane);
+      const auto claims = [this, s, &cluster](const PodShape&, PodId pod) {
+        return s->claims(plane_->names(), std::string(cluster.pod_name(pod)));
+      };
+      plane_ = s->rules
+                   ? std::make_unique<ControlPlane>(&cluster, s->rules(&cluster), claims, s->plane)
+                   : std::make_unique<ControlPlane>(&cluster, drivers, claims, s->plane);
       plane_->set_on_message([this](const ApiMessage& m) { Hear(m); });
       if (s->objects) s->objects(*plane_);
       profile.AddPlugin(plane_->TakePlugin(), /*first=*/true);
@@ -643,6 +645,12 @@ class FaultRig : public PlaneRig {
     return text;
   }
 
+ protected:
+  // Further invariants of the objects.
+  virtual std::string CheckMore() const { return ""; }
+  // Nothing happens to a client without watches, but the engine learns when the network is due.
+  void Nudge() { plane_->faults().BreakWatch("user", SimDuration()); }
+
  private:
   void Hear(const ApiMessage& m) override {
     PlaneRig::Hear(m);
@@ -708,8 +716,6 @@ class FaultRig : public PlaneRig {
     plane_->network().server().Handle(request);
   }
   void MoveClock() { plane_->network().MoveClock(rig_->engine().now()); }
-  // Nothing happens to a client without watches, but the engine learns when the network is due.
-  void Nudge() { plane_->faults().BreakWatch("user", SimDuration()); }
 
   // --- Invariants. ---
 
@@ -723,6 +729,7 @@ class FaultRig : public PlaneRig {
     if (std::string what = CheckUnits(); !what.empty()) return what;
     if (std::string what = CheckGrants(); !what.empty()) return what;
     if (std::string what = CheckConsumers(); !what.empty()) return what;
+    if (std::string what = CheckMore(); !what.empty()) return what;
     return CheckPods();
   }
 
