@@ -659,7 +659,7 @@ class FaultRig : public PlaneRig {
     }
     if (m.kind == ObjectKind::kPod && IsWrite(m.verb) && m.code == ApiCode::kOk) progress_ = m.done;
     const std::string& component = NameOf(m.client);
-    if (component == "user" || component == "meddler") return;
+    if (component == "user" || component == "meddler" || component == "publisher") return;
     std::string call;
     for (size_t i = 0; i < s_.faults.size(); ++i) {
       const CallFault& fault = s_.faults[i];
