@@ -115,7 +115,7 @@ bool BranchPruner::Prepare() {
             std::max(largest, request.all ? static_cast<int64_t>(search_.listed_[option].size())
                                           : request.count);
       }
-      most += largest;
+      most += std::min(largest, kMaxClaimResults + 1);  // counts may be the greatest there are
     }
     // "Too many devices" ends loops that otherwise go on, and might come to an error.
     if (most > kMaxClaimResults && !safe) return false;
