@@ -6,9 +6,12 @@
 
 namespace drasim {
 
+inline constexpr int64_t kWorstChoiceRank = (int64_t{1} << 48) - 1;
+
 // A choice on one node.
 struct Choice {
-  int64_t rank = 0;        // ChoiceMeasure::NodeRank of the best solution
+  // ChoiceMeasure::NodeRank of the best solution, at most kWorstChoiceRank.
+  int64_t rank = 0;
   int64_t solutions = 0;   // that were looked at
   int64_t steps = 0;       // devices that were tried
   bool exhausted = false;  // the budget ended before the search: the best so far counts

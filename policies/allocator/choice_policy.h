@@ -61,7 +61,8 @@ class ChoiceMeasure {
   // The cost of what is taken now. REQUIRES: never falls when a device is taken.
   virtual ChoiceCost Cost() const = 0;
 
-  // Compares nodes, by the solution that is taken now: less is better. At most 2^53.
+  // Compares nodes, by the solution that is taken now: less is better. Not negative;
+  // ranks beyond kWorstChoiceRank count as that.
   virtual int64_t NodeRank() const = 0;
 
   // Of devices that the claims cannot tell apart, those with equal keys cost the same, whatever is

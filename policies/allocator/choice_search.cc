@@ -347,7 +347,7 @@ Choice ChoiceSearch::Run(const NodeView& node, const AllocationSearch& found) {
     }
   }
   if (!best_.has_value()) best_ = std::move(first);
-  choice_.rank = best_->rank;
+  choice_.rank = std::min(best_->rank, kWorstChoiceRank);
   search_.solution_ = std::move(best_->taken);
   search_.chosen_ = std::move(best_->chosen);
   search_.error_.clear();

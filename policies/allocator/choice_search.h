@@ -36,10 +36,8 @@ struct SolutionCost {
 };
 
 struct ChoiceSolution {
-  static constexpr int64_t kWorstRank = int64_t{1} << 53;  // no measure knows the solution
-
   SolutionCost cost;
-  int64_t rank = kWorstRank;
+  int64_t rank = kWorstChoiceRank;  // unless a measure knows the solution
   std::vector<TakenDevice> taken;
   std::vector<std::vector<uint32_t>> chosen;
 };

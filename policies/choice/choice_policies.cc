@@ -3,10 +3,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "model/suggest.h"
+#include "model/text/did_you_mean.h"
 #include "policies/allocator/choice_policy.h"
 #include "policies/choice/best_fit_choice.h"
+#include "policies/choice/mig_fragmentation_choice.h"
 #include "policies/choice/pack_choice.h"
+#include "policies/choice/topology_choice.h"
 
 namespace drasim {
 namespace {
@@ -16,9 +18,12 @@ constexpr ChoicePolicyInfo kPolicies[] = {
     {"first-fit", "upstream: the first solution in order of pools, slices and devices", nullptr},
     {"best-fit", "least waste: the smallest devices that suffice, on the fullest GPUs",
      MakeBestFitChoice},
+    {"mig-fragmentation", "keeps the most placements of the expected mix of MIG profiles",
+     MakeMigFragmentationChoice},
     {"pack", "fewest GPUs of which nothing is in use, then the fullest GPUs and nodes",
      MakePackChoice},
     {"spread", "the GPUs and nodes of which least is in use", MakeSpreadChoice},
+    {"topology", "fewest NUMA nodes, then fewest PCIe roots", MakeTopologyChoice},
 };
 
 }  // namespace

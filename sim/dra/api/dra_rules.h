@@ -91,8 +91,9 @@ class DraRules {
     bool deallocation_ends_post_filter = false;
     // A pod is woken by a change of its own reservation.
     bool wakes_itself = false;
-    // Some claim scores nodes, so that the plugin takes part in Score.
+    // Something scores nodes, so that the plugin takes part in Score, with this weight.
     bool scores = false;
+    int64_t score_weight = 0;
   };
 
   virtual ~DraRules() = default;

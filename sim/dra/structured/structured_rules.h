@@ -35,6 +35,12 @@ struct StructuredRulesOptions {
   StructuredOptions plugin;
   std::vector<proto::kube::DeviceTaintRule> taint_rules;
   bool scores = false;  // some claim has a prioritized list
+  // Of the scores of the allocator's policy; no effect without one.
+  int64_t policy_weight = kUsualPolicyWeight;
+
+  static constexpr int64_t kUsualPolicyWeight = 2;
+  int64_t lists_weight() const;
+  int64_t choice_weight() const { return allocator.policy == nullptr ? 0 : policy_weight; }
 };
 
 // Behaviour of the parts that both kinds of DRA share: the last one, without upstream's quirks of
