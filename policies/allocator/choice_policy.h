@@ -65,8 +65,9 @@ class ChoiceMeasure {
   // ranks beyond kWorstChoiceRank count as that.
   virtual int64_t NodeRank() const = 0;
 
-  // Of devices that the claims cannot tell apart, those with equal keys cost the same, whatever is
-  // taken beside them.
+  // Of devices without counters that the claims cannot tell apart, those with equal keys cost the
+  // same, whatever is taken beside them. Likewise, devices of two counter sets may be exchanged all
+  // at once if their keys are equal one by one.
   virtual uint64_t KeyOf(const DevicePlace& place) const = 0;
 };
 

@@ -61,6 +61,11 @@ void DeviceTwins::FindParts() {
   for (const PoolView* pool : node.pools) {
     if (!HasPlainCounters(*pool)) continue;
     Sets& of = sets.try_emplace(pool, pool->counters.size()).first->second;
+    for (uint32_t counter = 1; counter < pool->counters.size(); ++counter) {
+      if (pool->set_of_counter[counter] == pool->set_of_counter[counter - 1]) {
+        of.Join(counter, counter - 1);
+      }
+    }
     for (const auto& device : pool->consumers) {
       const std::vector<CounterUse>& uses = pool->uses.at(device);
       for (const CounterUse& use : uses) of.Join(uses[0].counter, use.counter);

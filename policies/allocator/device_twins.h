@@ -1,7 +1,7 @@
 // DeviceTwins: devices of a node that can be exchanged in the choice among solutions.
 //
 // Devices without counters can be exchanged if neither the claims (SearchPruner::ClassOf) nor the
-// policy (ChoiceMeasure::KeyOf) tell them apart. Devices that share counters, such as the
+// policy (ChoiceMeasure::KeyOf) tell them apart. Devices that share counter sets, such as the
 // partitions of a GPU, form a *part*. Two parts are twins if their devices, counters and amounts
 // left are equal one by one; then their devices can be exchanged, all at once, as long as the same
 // has been taken of both.
