@@ -155,7 +155,7 @@ void DeviceChecks::CheckSize(uint32_t request, const DeviceKind& kind, bool is_e
   for (const auto& [name, amount] : plan.capacity) {
     wanted.push_back(absl::StrCat(amount.ToString(), " of ", name));
   }
-  check.why = absl::StrCat("wants ", absl::StrJoin(wanted, ", "));
+  check.why = absl::StrCat("too small for ", absl::StrJoin(wanted, ", "));
   if (demand.verdict == CapacityDemand::Verdict::kError) {
     check.found = demand.error;
     check.error = is_error;
@@ -201,10 +201,10 @@ const std::vector<FailedCheck>& DeviceChecks::OfKind(uint32_t request, uint32_t 
     work.checks.push_back(std::move(check));
   };
   if (kind.has_binding_conditions && !options_.features.device_binding_and_status) {
-    add_gate("has binding conditions", "the gate DRADeviceBindingConditions is off");
+    add_gate("binding conditions", "the gate DRADeviceBindingConditions is off");
   }
   if (kind.consumes_counters && !options_.features.partitionable_devices) {
-    add_gate("consumes counters", "the gate DRAPartitionableDevices is off");
+    add_gate("counters to consume", "the gate DRAPartitionableDevices is off");
   }
   return work.checks;
 }
@@ -263,9 +263,9 @@ FailedCheck DeviceChecks::RoomCheck(uint32_t request, uint32_t device, size_t pl
   const ExactAmount left = capacity.nanos - (*index_.ConsumedOf(device))[place];
   FailedCheck check;
   check.stage = DeviceStage::kRoom;
-  check.why =
-      absl::StrCat("wants ", plan_.DemandOf(request, kind.capacities).amounts[place].ToString(),
-                   " of ", capacity.name);
+  check.why = absl::StrCat("too little room for ",
+                           plan_.DemandOf(request, kind.capacities).amounts[place].ToString(),
+                           " of ", capacity.name);
   check.found = absl::StrCat(NanosText(left), " of ", capacity.value.ToString(), " left");
   return check;
 }
@@ -282,7 +282,7 @@ FailedCheck DeviceChecks::CounterCheck(uint32_t device, const PoolView& pool) {
     for (const SliceCounter& counter : DeviceAt(device).row->counters) {
       if (counter.name == pool.counter_names[use.counter]) set = texts.Text(counter.set_name);
     }
-    check.why = absl::StrCat("consumes ", NanosText(use.amount), " of counter ", name, " of ", set);
+    check.why = absl::StrCat(NanosText(use.amount), " of counter ", name, " of ", set);
     check.found =
         absl::StrCat(NanosText(left[use.counter]), " of ", NanosText(pool.counters[use.counter]),
                      " left", ConsumersText(pool, use.counter));
@@ -290,7 +290,7 @@ FailedCheck DeviceChecks::CounterCheck(uint32_t device, const PoolView& pool) {
   }
   const bool overdrawn =
       std::any_of(left.begin(), left.end(), [](const ExactAmount& a) { return a < 0; });
-  check.why = overdrawn ? "consumes counters" : "compatibility groups";
+  check.why = overdrawn ? "counters" : "compatibility groups";
   check.found = overdrawn ? "a counter of its pool is overdrawn"
                           : "the devices in use on its counters belong to other groups";
   return check;

@@ -30,6 +30,7 @@ absl::string_view DeviceStageName(DeviceStage stage);
 
 // Devices that a stage keeps out for the same reason.
 struct DeviceLoss {
+  DeviceStage stage = DeviceStage::kNodes;
   std::string why;                    // the clause, the taint, the counter; "held by claim ml/a"
   std::string found;                  // 'model is "A100"'; may be empty
   std::string mend;                   // a change that would help; often empty
@@ -105,6 +106,7 @@ struct NodeStory {
   std::string detail;  // kConstraint: the values seen on the first example
   size_t nodes = 0;
   std::vector<std::string> examples;
+  std::string key;  // the same for nodes that lack the same, whatever the numbers are
 };
 
 // An error ends the search for devices, for all nodes.

@@ -150,9 +150,9 @@ StageStory DeviceSurvey::NodesStage(size_t* published, size_t* pool_count) const
   std::map<uint32_t, DeviceLoss> by_pool;
   for (const auto& [index, view] : troubled_) by_pool[index] = TroubleOf(index, *view);
   DeviceLoss elsewhere;
-  elsewhere.why = "not for these nodes";
+  elsewhere.why = "for other nodes";
   DeviceLoss operations;
-  operations.why = "its driver skips node operations";
+  operations.why = "of a driver that skips node operations";
   operations.found = "the nodes do not declare the feature DRAOptionalNodeOperations";
   const RequestWork* const work = requests_.empty() ? nullptr : &requests_[0];
   for (uint32_t index = 0; index < catalog_.pools().size(); ++index) {
@@ -204,7 +204,7 @@ DeviceLoss DeviceSurvey::TroubleOf(uint32_t index, const PoolView& view) const {
   const CatalogPool& pool = catalog_.pools()[index];
   DeviceLoss loss;
   if (view.invalid) {
-    loss.why = absl::StrCat("pool ", pool.Text(), " is invalid");
+    loss.why = absl::StrCat("in pool ", pool.Text(), ", which is invalid");
     loss.found = view.invalid_reason;
     return loss;
   }
@@ -221,7 +221,7 @@ DeviceLoss DeviceSurvey::TroubleOf(uint32_t index, const PoolView& view) const {
     count = slice.spec().pool().resource_slice_count();
     there.push_back(slice.metadata().name());
   }
-  loss.why = absl::StrCat("pool ", pool.Text(), " is incomplete");
+  loss.why = absl::StrCat("in pool ", pool.Text(), ", which is incomplete");
   const size_t more = there.size() > kDevicesShown ? there.size() - kDevicesShown : 0;
   const std::string total = absl::StrCat(there.size());
   there.resize(there.size() - more);

@@ -350,6 +350,9 @@ void NodeCauses::Judge(DeviceStory* story) {
   }
   for (auto& [key, group] : node_groups_) {
     group.story.text = TextOf(key, group);
+    const auto& [cause, claim, request, stages] = key;
+    group.story.key =
+        absl::StrCat("devices ", static_cast<int>(cause), " ", claim, " ", request, " ", stages);
     story->nodes.push_back(group.story);
   }
   std::stable_sort(story->nodes.begin(), story->nodes.end(),
