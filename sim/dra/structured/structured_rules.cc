@@ -195,6 +195,12 @@ std::vector<Reason> StructuredRules::Reasons() const {
   return {std::begin(kStructuredReasons), std::end(kStructuredReasons)};
 }
 
+std::optional<DraRules::PolicyCounts> StructuredRules::policy_counts() const {
+  if (options_.allocator.policy == nullptr) return std::nullopt;
+  const ChoiceCounts& counts = inventory_.choice_counts();
+  return PolicyCounts{counts.choices, counts.solutions, counts.steps, counts.exhausted};
+}
+
 ReasonIndex StructuredRules::CallFailed() const {
   return static_cast<ReasonIndex>(Why::kCallFailed);
 }
@@ -280,6 +286,11 @@ bool StructuredRules::HelpsAll(const WatchEvent& event) const {
   }
   return !deleted &&
          (event.kind() == ObjectKind::kDeviceClass || event.kind() == ObjectKind::kResourceSlice);
+}
+
+StructuredMoment StructuredRules::Moment() const {
+  return {
+      options_.allocator, inventory_.slices(), inventory_.classes(), cache_, in_flight_, nodes_};
 }
 
 Name StructuredRules::ClaimNameOf(const Pod& pod, const PodClaim& entry) const {

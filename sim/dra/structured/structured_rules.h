@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -43,6 +44,16 @@ struct StructuredRulesOptions {
   int64_t choice_weight() const { return allocator.policy == nullptr ? 0 : policy_weight; }
 };
 
+// The state that the rules decide by, for explanations. Valid until the rules change.
+struct StructuredMoment {
+  const AllocatorOptions& allocator;
+  absl::Span<const std::shared_ptr<const proto::kube::ResourceSlice>> slices;  // with all taints
+  absl::Span<const std::shared_ptr<const proto::kube::DeviceClass>> classes;
+  const ClaimCache& claims;
+  const InFlightClaims& in_flight;
+  absl::Span<const proto::kube::Node> nodes;  // by NodeId
+};
+
 // Behaviour of the parts that both kinds of DRA share: the last one, without upstream's quirks of
 // classic DRA.
 DraBehaviour StructuredBehaviour();
@@ -58,6 +69,7 @@ class StructuredRules : public DraRules {
   Traits traits() const override;
   std::vector<Reason> Reasons() const override;
   ReasonIndex CallFailed() const override;
+  std::optional<PolicyCounts> policy_counts() const override;
 
   Status PreEnqueue(const Pod& pod) const override;
   std::unique_ptr<Cycle> PreFilter(const Ref<Pod>& pod, uint64_t token, Status* status) override;
@@ -81,6 +93,8 @@ class StructuredRules : public DraRules {
   void OnRestart() override;
   Hint AfterChange(const Pod& pod, const WatchEvent& event) const override;
   bool HelpsAll(const WatchEvent& event) const override;
+
+  StructuredMoment Moment() const;
 
  private:
   class NotedSearch;
