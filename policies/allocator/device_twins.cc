@@ -12,9 +12,9 @@ namespace drasim {
 namespace {
 
 // The first word of a content, so that contents of different forms never equal one another.
-enum ContentForm : uint64_t { kClass, kPart, kTaken };
+enum TwinForm : uint64_t { kTwinClass, kTwinPart, kTwinTaken };
 
-void AppendExact(const ExactAmount& amount, std::vector<uint64_t>* content) {
+void AppendWords(const ExactAmount& amount, std::vector<uint64_t>* content) {
   content->push_back(static_cast<uint64_t>(absl::Int128High64(amount)));
   content->push_back(absl::Int128Low64(amount));
 }
@@ -52,7 +52,7 @@ DeviceTwins::DeviceTwins(const ChoiceView& view, const ChoiceMeasure& measure, S
 uint32_t DeviceTwins::ClassOf(const DevicePlace& place, bool with_counters) {
   const uint32_t seen =
       with_counters ? pruner_.ClassOf(place).device_class : pruner_.ClassBesideCounters(place);
-  return ids_.IdOf({kClass, with_counters ? 1U : 0U, seen, measure_.KeyOf(place)});
+  return ids_.IdOf({kTwinClass, with_counters ? 1U : 0U, seen, measure_.KeyOf(place)});
 }
 
 void DeviceTwins::FindParts() {
@@ -91,11 +91,11 @@ void DeviceTwins::FindParts() {
       for (const CounterUse& use : pool.uses.at(place.device)) numbers.try_emplace(use.counter, 0);
     }
     const std::vector<ExactAmount>& left = view_.Left(pool);
-    std::vector<uint64_t> content = {kPart, places.size(), numbers.size()};
+    std::vector<uint64_t> content = {kTwinPart, places.size(), numbers.size()};
     uint64_t number = 0;
     for (auto& [counter, its] : numbers) {
       its = number++;
-      AppendExact(left[counter], &content);
+      AppendWords(left[counter], &content);
     }
     const auto part = static_cast<uint32_t>(parts_.size());
     for (size_t i = 0; i < places.size(); ++i) {
@@ -104,11 +104,11 @@ void DeviceTwins::FindParts() {
       content.push_back(uses.size());
       for (const CounterUse& use : uses) {
         content.push_back(numbers[use.counter]);
-        AppendExact(use.amount, &content);
+        AppendWords(use.amount, &content);
       }
       members_[places[i].device] = {part, static_cast<uint32_t>(i)};
     }
-    parts_.push_back({ids_.IdOf(std::move(content)), {kTaken}});
+    parts_.push_back({ids_.IdOf(std::move(content)), {kTwinTaken}});
   }
 }
 
