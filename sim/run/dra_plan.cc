@@ -266,6 +266,27 @@ absl::Status DraPlan::MakeClassicPlane(const ClusterState* cluster,
   return CreateTemplates();
 }
 
+absl::Status DraPlan::AddDrivers(const ClusterState& cluster) {
+  bool any_slices = false;
+  std::set<std::string> classes;
+  for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
+    any_slices |= object->has_resource_slice();
+    if (object->has_device_class()) classes.insert(object->device_class().metadata().name());
+  }
+  std::vector<proto::SliceDriver> drivers = spec_->structured->drivers;
+  bool any_gpus = false;
+  for (size_t n = 0; n < cluster.node_count(); ++n) {
+    any_gpus |= cluster.node_spec(NodeId(n)).gpu_count > 0;
+  }
+  if (drivers.empty() && !any_slices && any_gpus) {
+    drivers.emplace_back().set_kind("gpu.nvidia.com");
+  }
+  ASSIGN_OR_RETURN(slice_drivers_, MakeSliceDrivers(drivers, cluster, &warnings_));
+  ASSIGN_OR_RETURN(const auto published, PublishAll(slice_drivers_, cluster, std::move(classes)));
+  AddObjects(published);
+  return absl::OkStatus();
+}
+
 absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
                                           const ControlPlaneOptions& options) {
   if (has_gangs_) {
@@ -273,8 +294,12 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
                     "found a gang of pods, expected single pods with front_end.kind: "
                     "dra-structured");
   }
+  RETURN_IF_ERROR(AddDrivers(*cluster));
   StructuredRulesOptions rules = spec_->structured->rules;
   std::set<std::string> drivers;
+  for (const PublishingDriver& driver : slice_drivers_) {
+    if (!driver.name.empty()) drivers.insert(driver.name);
+  }
   for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
     if (!IsStructuredDra(*object)) {
       return KeyError("workload.manifests",

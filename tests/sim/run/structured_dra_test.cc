@@ -150,6 +150,76 @@ TEST_F(StructuredDraTest, BindingConditionsTimeOut) {
   EXPECT_GE(sim->jobs().row(JobId(0U)).attempts_failed, 1U);
 }
 
+// Two nodes with two GPUs of 40 GB each, and classes from the driver.
+class SliceDriversTest : public StructuredDraTest {
+ protected:
+  SliceDriversTest() { dir_.Write("templates.yaml", TestText("Templates")); }
+
+  std::string Scenario(absl::string_view drivers, absl::string_view jobs,
+                       absl::string_view node = "gpus: 2, gpu_model: A100-SXM4-40GB") {
+    return absl::StrCat(
+        "mode: replay\n"
+        "order: trace\n"
+        "cluster: {nodes: 2, node: {cpu: \"16\", memory: 64Gi, ",
+        node,
+        "}}\n"
+        "scheduler: {policy: least-allocated}\n"
+        "front_end:\n"
+        "  kind: dra-structured\n"
+        "  structured: {slices: [",
+        dir_.PathOf("templates.yaml"), "], zero_latency: true", drivers, "}\nworkload:\n  jobs:\n",
+        jobs);
+  }
+
+  // Slices as "driver node devices", and classes.
+  static std::vector<std::string> Published(const Simulation& sim) {
+    std::vector<std::string> published;
+    const ObjectCache& objects = sim.control_plane()->network().server().objects();
+    for (const Ref<ResourceSliceObject>& slice : objects.of<ResourceSliceObject>().Sorted()) {
+      const proto::kube::ResourceSliceSpec& spec = slice->object->spec();
+      published.push_back(
+          absl::StrCat(spec.driver(), " ", spec.node_name(), " ", spec.devices_size()));
+    }
+    for (const Ref<DeviceClassObject>& made : objects.of<DeviceClassObject>().Sorted()) {
+      published.emplace_back(made->meta.name.text());
+    }
+    return published;
+  }
+};
+
+TEST_F(SliceDriversTest, NvidiasDriverRunsWhereNodesHaveGpus) {
+  const auto sim = Finished(BuildText(Scenario("", JobText("a", "template: one-gpu", "10m"))));
+  ASSERT_NE(sim, nullptr);
+  EXPECT_THAT(Published(*sim),
+              ElementsAre("gpu.nvidia.com node-000000 2", "gpu.nvidia.com node-000001 2",
+                          "gpu.nvidia.com", "mig.nvidia.com"));
+  EXPECT_THAT(Runs(*sim), ElementsAre("a 0-600"));
+}
+
+TEST_F(SliceDriversTest, DriversServeTheirNodes) {
+  const auto sim = Finished(BuildText(Scenario(
+      ", drivers: [{kind: gpu.nvidia.com, nodes: node-000001, mig: dynamic}, "
+      "{kind: gpu.example.com, nodes: node-000000, devices: 3}]",
+      absl::StrCat(JobText("a", "template: small", "10m"), JobText("b", "template: one-gpu", "10m"),
+                   JobText("c", "template: one-gpu", "10m")))));
+  ASSERT_NE(sim, nullptr);
+  EXPECT_THAT(Published(*sim),
+              ElementsAre("gpu.nvidia.com node-000001 0", "gpu.nvidia.com node-000001 26",
+                          "gpu.nvidia.com node-000001 26", "gpu.example.com node-000000 3",
+                          "gpu.nvidia.com", "mig.nvidia.com", "gpu.example.com"));
+  // One of the two GPUs is cut.
+  EXPECT_THAT(Runs(*sim), ElementsAre("a 0-600", "b 0-600", "c 600-1200"));
+}
+
+TEST_F(SliceDriversTest, RefusesWhatMakesNoSense) {
+  for (const auto& [drivers, expected] : TestRows<2>("Drivers")) {
+    EXPECT_THAT(ErrorOf(Scenario(absl::StrCat(", drivers: [", drivers, "]"),
+                                 JobText("a", "template: one-gpu", "10m"))),
+                HasSubstr(expected))
+        << drivers;
+  }
+}
+
 TEST_F(StructuredDraTest, RefusesWhatMakesNoSense) {
   for (const auto& [more, expected] : TestRows<2>("RefusesWhatMakesNoSense")) {
     EXPECT_THAT(ErrorOf(Scenario(JobText("a", "template: one-gpu", "10m"), more)),
