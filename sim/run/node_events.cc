@@ -59,7 +59,8 @@ absl::StatusOr<std::vector<NodeTransition>> MakeNodeTransitions(
     std::vector<std::string>* configs) {
   std::vector<NodeTransition> transitions;
   for (size_t i = 0; i < events.size(); ++i) {
-    RETURN_IF_ERROR(AddNodeEvent(events[i], static_cast<uint32_t>(i), absl::StrCat("cluster.events[", i, "]"), nodes, configs,
+    RETURN_IF_ERROR(AddNodeEvent(events[i], static_cast<uint32_t>(i),
+                                 absl::StrCat("cluster.events[", i, "]"), nodes, configs,
                                  &transitions));
   }
   std::stable_sort(transitions.begin(), transitions.end(),

@@ -197,9 +197,8 @@ absl::Status CheckEvents(const std::vector<PublishingDriver>& drivers,
       }
     }
     if (known) continue;
-    return KeyError(key, event.config.empty()
-                             ? "expected nodes on which a driver publishes devices"
-                             : "expected nodes with a driver with mig: static");
+    return KeyError(key, event.config.empty() ? "expected nodes on which a driver publishes devices"
+                                              : "expected nodes with a driver with mig: static");
   }
   return absl::OkStatus();
 }
@@ -235,8 +234,7 @@ absl::StatusOr<std::vector<std::unique_ptr<PlanePart>>> MakePublishingParts(
     parts.push_back(std::move(remover));
     return added;
   };
-  SliceRemover* const collector =
-      add_remover("garbage-collector-slices", plane.controller_manager);
+  SliceRemover* const collector = add_remover("garbage-collector-slices", plane.controller_manager);
   SliceRemover* const kubelets = add_remover("kubelet-slices", plane.kubelets);
   for (size_t d = 0; d < drivers.size(); ++d) {
     const PublishingDriver& driver = drivers[d];

@@ -62,9 +62,8 @@ absl::Status CheckEventTaint(const proto::NodeEvent& event, const std::string& k
   if (!taints) return absl::OkStatus();
   const std::string& effect = event.taint().effect();
   if (effect != "None" && effect != "NoSchedule" && effect != "NoExecute") {
-    return KeyError(
-        absl::StrCat(key, ".taint.effect"),
-        absl::StrCat("found '", effect, "', expected None, NoSchedule or NoExecute"));
+    return KeyError(absl::StrCat(key, ".taint.effect"),
+                    absl::StrCat("found '", effect, "', expected None, NoSchedule or NoExecute"));
   }
   if (!event.taint().time_added().empty()) {
     return KeyError(absl::StrCat(key, ".taint.timeAdded"),
@@ -81,8 +80,7 @@ absl::Status CheckEventTaint(const proto::NodeEvent& event, const std::string& k
 // Whether the keys about devices fit the event's action.
 absl::Status CheckEventDevices(const proto::NodeEvent& event, const std::string& key,
                                const ActionName& action) {
-  const bool taints =
-      action.action == Action::kDevices && action.device == DeviceAction::kTainted;
+  const bool taints = action.action == Action::kDevices && action.device == DeviceAction::kTainted;
   const bool health =
       action.action == Action::kDevices &&
       (action.device == DeviceAction::kUnhealthy || action.device == DeviceAction::kHealthy);

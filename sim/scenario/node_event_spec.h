@@ -26,9 +26,9 @@ struct NodeEventSpec {
   NodeTransition::Action action = NodeTransition::Action::kAdd;
   DeviceTransition::Action device_action = DeviceTransition::Action::kUnhealthy;  // of kDevices
   std::vector<int32_t> devices;                                                   // indices of GPUs
-  std::string config;  // of kMigConfig: the layout's name
-  proto::kube::DeviceTaint taint;                       // of kTainted
-  uint32_t driver = DeviceTransition::kEveryDriver;     // of structured DRA, by number
+  std::string config;                                // of kMigConfig: the layout's name
+  proto::kube::DeviceTaint taint;                    // of kTainted
+  uint32_t driver = DeviceTransition::kEveryDriver;  // of structured DRA, by number
   bool any_devices = false;  // structured DRA: devices are not those of the node list
   // An event with a duration is undone at the end of it.
   std::optional<SimDuration> duration;

@@ -90,10 +90,10 @@ absl::Status ReadPublication(const proto::StructuredDra& given, StructuredDraSpe
   RETURN_IF_ERROR(ReadConnection("front_end.structured.driver_connection",
                                  given.driver_connection(), &spec->driver_connection));
   if (!given.zero_latency()) spec->driver_start = *Distribution::Parse("constant(1)");
-  RETURN_IF_ERROR(ReadLatency("front_end.structured.driver_start", given.driver_start(),
-                              &spec->driver_start));
-  RETURN_IF_ERROR(ReadDuration("front_end.structured.sync_delay", given.sync_delay(),
-                               &spec->sync_delay));
+  RETURN_IF_ERROR(
+      ReadLatency("front_end.structured.driver_start", given.driver_start(), &spec->driver_start));
+  RETURN_IF_ERROR(
+      ReadDuration("front_end.structured.sync_delay", given.sync_delay(), &spec->sync_delay));
   return ReadDuration("front_end.structured.wiping_delay", given.wiping_delay(),
                       &spec->wiping_delay);
 }
