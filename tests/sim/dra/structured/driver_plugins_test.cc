@@ -522,7 +522,7 @@ std::string RunOne(uint64_t seed) {
 }
 
 TEST(DriverPluginsTest, SlicesAreAsWantedInTheEnd) {
-  const uint64_t runs = SoakSeeds(150, 5000);
+  const uint64_t runs = SoakSeeds(50, 5000);
   int failures = 0;
   for (uint64_t seed = 1; seed <= runs && failures < 5; ++seed) {
     const std::string problem = RunOne(seed);
