@@ -89,6 +89,8 @@ class DraRules {
     bool reserve_blocks = false;
     // PostFilter's deallocation ends the chain of PostFilter plugins.
     bool deallocation_ends_post_filter = false;
+    // The pods of an incomplete gang keep the claims that they have (gang_claims.h).
+    bool gangs_keep_claims = false;
     // A pod is woken by a change of its own reservation.
     bool wakes_itself = false;
     // Some claim scores nodes, so that the plugin takes part in Score.

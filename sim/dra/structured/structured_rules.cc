@@ -152,6 +152,7 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, ClusterS
           },
           options.plugin),
       writes_(&cache_, &in_flight_, options.plugin) {
+  cluster->LeavePartsToPods();
   for (const kube::DeviceTaintRule& rule : options.taint_rules) inventory_.AddRule(rule);
   for (size_t n = 0; n < cluster->node_count(); ++n) {
     nodes_.push_back(NodeToV1(cluster->node_spec(NodeId(n))));
