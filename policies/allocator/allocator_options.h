@@ -8,6 +8,8 @@
 
 namespace drasim {
 
+struct SearchCounts;
+
 struct AllocatorOptions {
   StructuredRelease release = StructuredRelease::k1_37;
   // Features that the variant does not know are off.
@@ -26,6 +28,8 @@ struct AllocatorOptions {
   bool share_answers = true;
   // Order of the pools where upstream's is random: releases 1.34 and 1.35.
   uint64_t pool_order_seed = 0;
+  // Counts searches, if it is set; must outlive the allocators and verdicts.
+  SearchCounts* counts = nullptr;
 };
 
 // Upstream's allocators of 1.36 and later, stable apart, take pools and slices in order of their

@@ -59,7 +59,9 @@ SliceInventory::SliceInventory(const AllocatorOptions& options,
                                const SelectorVerdictsMaker& make_verdicts, ClusterState* cluster)
     : options_(options),
       cluster_(*cluster),
-      verdicts_(make_verdicts(&cluster->device_columns(), options.features)) {}
+      verdicts_(make_verdicts(&cluster->device_columns(), options.features)) {
+  verdicts_->set_counts(options.counts);
+}
 
 void SliceInventory::AddClass(kube::DeviceClass device_class) {
   classes_.push_back(std::make_shared<kube::DeviceClass>(std::move(device_class)));

@@ -79,6 +79,14 @@ void WriteDra(const Simulation& sim, JsonWriter& j) {
   j.Key("most").Int(pinned.most());
   j.Key("at_end").Int(pinned.count());
   j.EndObject();
+  if (const auto work = plane.scheduler().rules().search_work()) {
+    j.Key("device_search").BeginObject();
+    j.Key("searches").Uint(work->searches);
+    j.Key("steps").Uint(work->steps);
+    j.Key("candidates").Uint(work->candidates);
+    j.Key("cel_evaluations").Uint(work->cel_evaluations);
+    j.EndObject();
+  }
   j.Key("calls_by_component").BeginObject();
   for (size_t c = 0; c < plane.network().clients(); ++c) {
     j.Key(ClientName(plane, c));
@@ -97,6 +105,11 @@ void AddDraRows(const Simulation& sim, TextTable* table) {
   row("API writes", calls.writes);
   row("API reads", calls.reads);
   row("scheduling cycles", calls.cycles);
+  if (const auto work = sim.control_plane()->scheduler().rules().search_work()) {
+    row("searches for devices", work->searches);
+    row("devices tried", work->candidates);
+    row("CEL evaluations", work->cel_evaluations);
+  }
 }
 
 }  // namespace drasim

@@ -20,6 +20,9 @@ void CountApi(const ControlPlane& plane, WorkSteps* steps) {
   for (size_t d = 0; d < plane.drivers(); ++d) {
     steps->allocator_calls += plane.driver_controller(d).allocator_calls();
   }
+  if (const auto work = plane.scheduler().rules().search_work()) {
+    steps->allocator_calls += work->searches;
+  }
 }
 
 void WriteCalls(absl::string_view key, const PluginCalls& calls, JsonWriter& j) {

@@ -21,9 +21,10 @@ struct WorkSteps {
   WorkCounters search;
   uint64_t events = 0;            // of the engine
   uint64_t queue_operations = 0;  // Dispatcher::queue_operations
-  // Proposals of devices for a pod and a node, and questions to the drivers of classic DRA.
+  // Proposals of devices for a pod and a node, questions to the drivers of classic DRA, searches of
+  // nodes in structured DRA.
   uint64_t allocator_calls = 0;
-  uint64_t api_calls = 0;  // of classic DRA: reads and writes of all clients, refused ones included
+  uint64_t api_calls = 0;  // of DRA: reads and writes of all clients, refused ones included
   PluginCalls filter_calls;
   PluginCalls score_calls;
 };

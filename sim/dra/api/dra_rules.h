@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -97,7 +98,17 @@ class DraRules {
     bool scores = false;
   };
 
+  // Work of the scheduler's search for devices (policies/allocator/search_counts.h).
+  struct SearchWork {
+    uint64_t searches = 0;
+    uint64_t steps = 0;
+    uint64_t candidates = 0;
+    uint64_t cel_evaluations = 0;
+  };
+
   virtual ~DraRules() = default;
+  // None: drivers allocate.
+  virtual std::optional<SearchWork> search_work() const { return std::nullopt; }
   // Call once, before anything but traits() and Reasons(). The client watches watches() and
   // outlives the rules.
   virtual void Start(ApiClient* client) = 0;

@@ -50,9 +50,6 @@ constexpr Reason kStructuredReasons[] = {
     {ReasonKind::kStaleObject, "a call to the API server failed"},
 };
 
-// The run's time zero.
-constexpr char kTimeZero[] = "2000-01-01T00:00:00Z";
-
 DraRules::Code CodeOfStep(StepCode code) {
   switch (code) {
     case StepCode::kSuccess:
@@ -96,6 +93,11 @@ absl::Status StatusOfReply(const ApiReply& reply) {
       break;
   }
   return absl::InvalidArgumentError(reply.message);
+}
+
+AllocatorOptions Counted(AllocatorOptions options, SearchCounts* counts) {
+  options.counts = counts;
+  return options;
 }
 
 }  // namespace
@@ -142,7 +144,7 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, ClusterS
       cluster_(cluster),
       cache_(cluster),
       in_flight_(cluster),
-      inventory_(options.allocator, MakeCelVerdicts, cluster),
+      inventory_(Counted(options.allocator, &counts_), MakeCelVerdicts, cluster),
       plugin_(
           &cache_, &classes_, &in_flight_,
           [this](const DeviceUse& use) -> absl::StatusOr<std::unique_ptr<DeviceSearch>> {
@@ -165,9 +167,10 @@ StructuredRules::State& StructuredRules::AsState(Cycle& cycle) {
   return static_cast<State&>(cycle);
 }
 
-int64_t StructuredRules::NowNs() const {
-  static const int64_t zero = KubeTimeNs(kTimeZero);
-  return zero + client_->now().ns();
+int64_t StructuredRules::NowNs() const { return KubeNowNs(client_->now()); }
+
+std::optional<DraRules::SearchWork> StructuredRules::search_work() const {
+  return SearchWork{counts_.searches, counts_.steps, counts_.candidates, counts_.cel_evaluations};
 }
 
 void StructuredRules::Start(ApiClient* client) {
