@@ -76,9 +76,16 @@ class StructuredRules : public DraRules {
   Hint AfterChange(const Pod& pod, const WatchEvent& event) const override;
   bool HelpsAll(const WatchEvent& event) const override;
 
+  void Save(PlaneWriter& archive) const override;
+  void Load(PlaneReader& archive) override;
+  void SaveCycle(const Cycle& cycle, PlaneWriter& archive) const override;
+  std::unique_ptr<Cycle> LoadCycle(PlaneReader& archive) const override;
+
  private:
   class NotedSearch;
   struct State;
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
   enum class Why : ReasonIndex;
 
   static State& AsState(Cycle& cycle);
