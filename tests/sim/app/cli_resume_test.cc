@@ -242,7 +242,7 @@ TEST_P(ResumeKilledTest, AfterCtrlC) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, ResumeKilledTest,
-                         ::testing::Values("kubernetes", "srtf", "dra"),
+                         ::testing::Values("kubernetes", "srtf", "dra", "structured"),
                          [](const ::testing::TestParamInfo<std::string>& tested) {
                            return tested.param;
                          });

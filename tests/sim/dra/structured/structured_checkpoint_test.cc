@@ -84,7 +84,7 @@ void SaveAndContinue(uint64_t seed, CheckpointTally* tally) {
   const std::string end = whole.rig().State();
 
   SteppedRig cut(*scenario);
-  uint64_t done = cut.Run(random.Below(events));
+  uint64_t done = cut.Run(random.Below(seed % 2 == 0 ? events / 2 + 1 : events));
   while (seed % 2 == 0 && done + 1 < events && !IsMidway(cut)) done += cut.Run(1);
   tally->midway += IsMidway(cut);
   tally->under_way += !cut.rig().engine().finished();
