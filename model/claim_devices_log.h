@@ -21,6 +21,7 @@ struct ClaimDevicesChange {
 struct ClaimDevicesLog {
   DeviceInventory inventory;
   std::vector<ClaimDevicesChange> undo;  // of the open what-ifs
+  std::vector<InventoryRow> charged;     // loaded, to be charged when the slices are there
 };
 
 }  // namespace drasim

@@ -26,6 +26,7 @@
 #ifndef DRASIM_MODEL_DEVICE_INVENTORY_H_
 #define DRASIM_MODEL_DEVICE_INVENTORY_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -154,6 +155,7 @@ class DeviceInventory {
   // For selectors and searches, which intern what they ask for.
   DeviceColumns& columns() { return columns_; }
   absl::Span<const DevicePool> pools() const { return pools_; }
+  size_t slice_count() const { return slices_.size(); }  // with those that were withdrawn
   // Null: withdrawn. The slice stays as long as somebody keeps it.
   const SliceRef& slice(SliceId id) const { return slices_[id.value()]; }
   size_t row_count() const { return rows_.size(); }
@@ -239,6 +241,8 @@ class DeviceInventory {
   absl::Status CheckRows() const;
   absl::Status CheckAlone() const;
   absl::Status CheckPool(const DevicePool& pool) const;
+  // Driver, pool and device.
+  std::array<absl::string_view, 3> RowTexts(InventoryRow row) const;
   void SaveRow(InventoryRow row, StateWriter& out) const;
   InventoryRow LoadRow(StateReader& in);
   void SaveRows(bool RowUse::*mark, StateWriter& out) const;

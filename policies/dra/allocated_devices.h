@@ -27,6 +27,12 @@ class AllocatedDevices {
   // claim held a capacity that is no quantity. O(devices).
   absl::StatusOr<DeviceUse> Use() const;
 
+  // For checkpoints (sim/dra/api/plane_archive.h). The cluster saves the devices.
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    a(s.status_);
+  }
+
  private:
   ClusterState* cluster_;
   absl::Status status_;

@@ -90,17 +90,20 @@ size_t SliceInventory::Find(absl::string_view name) const {
   return static_cast<size_t>(found - slices_.begin());
 }
 
-bool SliceInventory::Put(const kube::ResourceSlice& slice) {
+bool SliceInventory::Put(std::shared_ptr<const kube::ResourceSlice> slice) {
   BeforeChange();
-  auto tainted = std::make_shared<kube::ResourceSlice>(slice);
-  AppendTaintsOfRules(rules_, tainted.get());
-  const size_t place = Find(slice.metadata().name());
+  if (!rules_.empty()) {
+    auto tainted = std::make_shared<kube::ResourceSlice>(*slice);
+    AppendTaintsOfRules(rules_, tainted.get());
+    slice = std::move(tainted);
+  }
+  const size_t place = Find(slice->metadata().name());
   const bool was_there = place < slices_.size();
   if (!was_there) {
     slices_.emplace_back();
     publications_.emplace_back();
   }
-  slices_[place] = std::move(tainted);
+  slices_[place] = std::move(slice);
   Publish(*slices_[place], &publications_[place]);
   return was_there;
 }
@@ -112,6 +115,39 @@ bool SliceInventory::Remove(absl::string_view name) {
   if (publications_[place].id.valid()) cluster_.WithdrawSlice(publications_[place].id);
   slices_.erase(slices_.begin() + static_cast<std::ptrdiff_t>(place));
   publications_.erase(publications_.begin() + static_cast<std::ptrdiff_t>(place));
+  return true;
+}
+
+// --- Checkpoints ---
+
+std::vector<size_t> SliceInventory::PublishedPlaces() const {
+  std::vector<size_t> places;
+  for (size_t i = 0; i < publications_.size(); ++i) {
+    if (publications_[i].id.valid()) places.push_back(i);
+  }
+  std::sort(places.begin(), places.end(), [this](size_t left, size_t right) {
+    return publications_[left].id < publications_[right].id;
+  });
+  return places;
+}
+
+bool SliceInventory::Restore(const std::vector<size_t>& places) {
+  views_ = nullptr;
+  drift_.clear();
+  publications_.assign(slices_.size(), Publication());
+  std::vector<SliceFacts> facts;
+  for (const size_t place : places) {
+    if (place >= slices_.size() || slices_[place] == nullptr) return false;
+    absl::StatusOr<SliceFacts> read = SliceFactsOf(*slices_[place]);
+    if (!read.ok()) return false;
+    facts.push_back(*std::move(read));
+  }
+  const std::vector<SliceId> ids = cluster_.RestoreSlices(facts);
+  for (size_t i = 0; i < places.size(); ++i) publications_[places[i]].id = ids[i];
+  for (size_t i = 0; i < slices_.size(); ++i) {
+    if (slices_[i] == nullptr) return false;
+    if (!publications_[i].id.valid()) publications_[i].status = SliceFactsOf(*slices_[i]).status();
+  }
   return true;
 }
 

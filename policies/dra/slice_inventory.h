@@ -41,7 +41,10 @@ class SliceInventory {
   void AddRule(proto::kube::DeviceTaintRule rule) { rules_.push_back(std::move(rule)); }
   // Adds the slice behind the others, or puts it in the place of the one with its name, which is
   // the result: whether there was one. O(slices).
-  bool Put(const proto::kube::ResourceSlice& slice);
+  bool Put(std::shared_ptr<const proto::kube::ResourceSlice> slice);
+  bool Put(const proto::kube::ResourceSlice& slice) {
+    return Put(std::make_shared<const proto::kube::ResourceSlice>(slice));
+  }
   // False if there is none.
   bool Remove(absl::string_view name);
 
@@ -57,6 +60,18 @@ class SliceInventory {
   // as long as the inventory, which must outlive the search. InvalidArgument as long as a slice has
   // amounts that are no quantities. O(devices) after a change, else O(use).
   absl::StatusOr<std::unique_ptr<DeviceSearch>> NewSearch(const DeviceUse& use);
+
+  // For checkpoints (sim/dra/api/plane_archive.h). The cluster, which has what claims hold, is
+  // loaded before; loading publishes the slices.
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    std::vector<size_t> places;
+    if constexpr (!Archive::kLoads) places = s.PublishedPlaces();
+    a(s.rules_, s.classes_, s.slices_, places, s.ledger_);
+    if constexpr (Archive::kLoads) {
+      if (a.ok() && !s.Restore(places)) a.Fail("slices are published that are not there");
+    }
+  }
 
  private:
   struct Publication {
@@ -74,6 +89,10 @@ class SliceInventory {
   void Publish(const proto::kube::ResourceSlice& slice, Publication* publication);
   absl::StatusOr<std::shared_ptr<const Views>> CurrentViews();
   void BeforeChange();
+  // Places in slices_ of those that are published, in the order of their publication.
+  std::vector<size_t> PublishedPlaces() const;
+  // Publishes the slices at the places. False if there are no such slices.
+  bool Restore(const std::vector<size_t>& places);
 
   AllocatorOptions options_;
   ClusterState& cluster_;

@@ -145,12 +145,11 @@ class DraRules {
   // Whether the event may help every pod that the plugin rejected.
   virtual bool HelpsAll(const WatchEvent& event) const = 0;
 
-  // --- Checkpoints (plane_archive.h); called with saves() only ---
-  virtual bool saves() const { return false; }
-  virtual void Save(PlaneWriter&) const {}
-  virtual void Load(PlaneReader&) {}
-  virtual void SaveCycle(const Cycle&, PlaneWriter&) const {}
-  virtual std::unique_ptr<Cycle> LoadCycle(PlaneReader&) const { return nullptr; }
+  // --- Checkpoints (plane_archive.h); the client and the cluster are loaded before ---
+  virtual void Save(PlaneWriter& archive) const = 0;
+  virtual void Load(PlaneReader& archive) = 0;
+  virtual void SaveCycle(const Cycle& cycle, PlaneWriter& archive) const = 0;
+  virtual std::unique_ptr<Cycle> LoadCycle(PlaneReader& archive) const = 0;
 };
 
 }  // namespace drasim

@@ -139,6 +139,9 @@ class ControlPlane : public NodeAgent, private PodRunner {
   // All that checkpoints hold, except the drivers, which have archives of their own.
   template <typename Archive, typename Self>
   static void Fields(Archive& archive, Self& self);
+  template <typename Archive>
+  void KnowStart(Archive& archive) const;
+  uint64_t StartDigest() const;
   void Count(const ApiMessage& message);
   void CreateNodeObjects(const ClaimDriver& driver);
 
@@ -165,6 +168,10 @@ class ControlPlane : public NodeAgent, private PodRunner {
   PlaneFaults faults_;
   PodControl* engine_ = nullptr;
   std::vector<ApiCounts> counts_;
+  // Objects before the run.
+  std::vector<Ref<DeviceClassObject>> start_classes_;
+  std::vector<Ref<ResourceSliceObject>> start_slices_;
+  mutable std::optional<uint64_t> start_digest_;  // of their contents
   std::function<void(const ApiMessage&)> hear_;
 };
 

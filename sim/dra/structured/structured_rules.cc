@@ -16,6 +16,7 @@
 #include "policies/dra/claim_hints.h"
 #include "policies/dra/claim_rules.h"
 #include "policies/plugins/default_normalize.h"
+#include "sim/dra/api/plane_archive.h"
 #include "sim/dra/structured/structured_objects.h"
 
 namespace drasim {
@@ -108,6 +109,7 @@ DraBehaviour StructuredBehaviour() {
 struct StructuredRules::State : DraRules::Cycle {
   StructuredCycle cycle;
   uint32_t life = 0;
+  std::string chosen;  // the node, from Reserve on
   // Filter's verdicts.
   std::vector<NodeId> allowed;  // ascending
   struct Rejected {
@@ -116,6 +118,24 @@ struct StructuredRules::State : DraRules::Cycle {
   };
   std::map<NodeId, Rejected> rejected;
   bool failed = false;  // an error ended the attempt
+
+  // Filter's finds on the chosen node alone: an attempt is saved before Filter or after Reserve.
+  // The search has no more to do then, and nodes have been rejected.
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    auto& c = s.cycle;
+    std::optional<StructuredCycle::NodeFind> find;
+    if constexpr (!Archive::kLoads) {
+      const auto found = c.finds.find(s.chosen);
+      if (found != c.finds.end()) find = found->second;
+    }
+    a(s.life, s.failed, s.chosen, c.pod_group, c.pod, c.started_ns, c.claims, c.has_synthetic,
+      c.synthetic_uid, c.resources, c.unavailable, find, c.phase, c.node, c.tasks, c.paused_call,
+      c.wake_ns, c.deadline_ns, c.outcome);
+    if constexpr (Archive::kLoads) {
+      if (find.has_value()) c.finds[s.chosen] = *std::move(find);
+    }
+  }
 };
 
 // Notes how the latest search ended, which the words of a status do not tell.
@@ -211,7 +231,7 @@ void StructuredRules::Fill() {
     const std::string name(slice->meta.name.text());
     gone.erase(name);
     slices_.insert(name);
-    inventory_.Put(*slice->object);
+    inventory_.Put(slice->object.shared());
   }
   for (const std::string& name : gone) inventory_.Remove(name);
   for (const Ref<ResourceClaim>& claim : objects.of<ResourceClaim>().Sorted()) {
@@ -235,7 +255,7 @@ void StructuredRules::OnWatch(const WatchEvent& event) {
       inventory_.Remove(name);
       slices_.erase(name);
     } else {
-      inventory_.Put(*slice->object);
+      inventory_.Put(slice->object.shared());
       slices_.insert(name);
     }
   }
@@ -377,6 +397,7 @@ DraRules::Status StructuredRules::PostFilter(Cycle& cycle) {
 DraRules::Status StructuredRules::Reserve(Cycle& cycle, NodeId node) {
   State& state = AsState(cycle);
   state.node = node;
+  state.chosen = NameOf(node);
   return StatusBecause(plugin_.Reserve(&state.cycle, NameOf(node)), Why::kNotReserved);
 }
 
@@ -472,6 +493,51 @@ DraRules::Status StructuredRules::Run(State& state, ClaimProgress progress) {
     progress = writes_.Resume(&state.cycle, &answer, NowNs());
   }
   return StatusBecause(progress.status, Why::kNotBound);
+}
+
+// --- Checkpoints ---
+
+template <typename Archive>
+void Fields(Archive& a, plane_archive::FieldsOf<Archive, StructuredCycle::Task>& t) {
+  a(t.claim);
+  ClaimTask::Kind kind{};
+  if constexpr (!Archive::kLoads) kind = t.task->kind();
+  a(kind);
+  const auto of_kind = [&](auto empty) {
+    using Task = decltype(empty);
+    if constexpr (Archive::kLoads) t.task = std::make_unique<Task>(std::move(empty));
+    a(static_cast<plane_archive::FieldsOf<Archive, Task>&>(*t.task));
+  };
+  switch (kind) {
+    case ClaimTask::Kind::kSingleCall:
+      return of_kind(SingleCallTask(ClaimCall()));
+    case ClaimTask::Kind::kDelete:
+      return of_kind(DeleteClaimTask(nullptr));
+    case ClaimTask::Kind::kBind:
+      return of_kind(BindClaimTask(nullptr, ClaimReservation()));
+  }
+  if constexpr (Archive::kLoads) a.Fail("a task of no kind");
+}
+
+template <typename Archive, typename Self>
+void StructuredRules::Fields(Archive& archive, Self& self) {
+  archive(self.life_, self.in_flight_, self.slices_, self.known_classes_, self.inventory_);
+  self.cache_.Archive(self.client_->cache(), archive);
+}
+
+void StructuredRules::Save(PlaneWriter& archive) const { Fields(archive, *this); }
+
+void StructuredRules::Load(PlaneReader& archive) { Fields(archive, *this); }
+
+void StructuredRules::SaveCycle(const Cycle& cycle, PlaneWriter& archive) const {
+  archive(cycle, static_cast<const State&>(cycle));
+}
+
+std::unique_ptr<DraRules::Cycle> StructuredRules::LoadCycle(PlaneReader& archive) const {
+  auto state = std::make_unique<State>();
+  Cycle& base = *state;
+  archive(base, *state);
+  return state;
 }
 
 }  // namespace drasim

@@ -88,9 +88,16 @@ class StructuredRules : public DraRules {
 
   StructuredMoment Moment() const;
 
+  void Save(PlaneWriter& archive) const override;
+  void Load(PlaneReader& archive) override;
+  void SaveCycle(const Cycle& cycle, PlaneWriter& archive) const override;
+  std::unique_ptr<Cycle> LoadCycle(PlaneReader& archive) const override;
+
  private:
   class NotedSearch;
   struct State;
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
   enum class Why : ReasonIndex;
 
   static State& AsState(Cycle& cycle);
