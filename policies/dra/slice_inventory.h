@@ -36,8 +36,11 @@ class SliceInventory {
                  ClusterState* cluster);
 
   void AddClass(proto::kube::DeviceClass device_class);
-  // Rules count for the slices that are put later.
-  void AddRule(proto::kube::DeviceTaintRule rule) { rules_.push_back(std::move(rule)); }
+  // Adds the rule behind the others, or puts it in the place of the one with its name. Rules count
+  // for the slices that are put later. O(rules).
+  void PutRule(proto::kube::DeviceTaintRule rule);
+  // False if there is none.
+  bool RemoveRule(absl::string_view name);
   // Adds the slice behind the others, or puts it in the place of the one with its name, which is
   // the result: whether there was one. O(slices).
   bool Put(const proto::kube::ResourceSlice& slice);

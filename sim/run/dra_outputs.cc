@@ -6,11 +6,17 @@
 #include "absl/strings/str_cat.h"
 #include "model/number_text.h"
 #include "sim/dra/classic/control_plane.h"
+#include "sim/dra/structured/taint_admin.h"
 
 namespace drasim {
 namespace {
 
 constexpr absl::string_view kUserClient = "user";
+
+// Components other than users, who create and delete objects.
+bool IsComponent(absl::string_view client) {
+  return client != kUserClient && client != TaintAdmin::kName;
+}
 
 const std::string& ClientName(const ControlPlane& plane, size_t client) {
   return plane.network().client(static_cast<ClientId>(client)).options().name;
@@ -35,7 +41,7 @@ DraCalls DraCallsOf(const Simulation& sim) {
   const ControlPlane& plane = *sim.control_plane();
   DraCalls calls;
   for (size_t c = 0; c < plane.network().clients(); ++c) {
-    if (ClientName(plane, c) == kUserClient) continue;
+    if (!IsComponent(ClientName(plane, c))) continue;
     const ApiCounts& counts = plane.counts(static_cast<ClientId>(c));
     calls.reads += counts.reads;
     calls.writes += counts.writes;
@@ -53,7 +59,7 @@ std::vector<ClientCalls> CallsByClient(const Simulation& sim) {
   const ControlPlane& plane = *sim.control_plane();
   std::vector<ClientCalls> calls;
   for (size_t c = 0; c < plane.network().clients(); ++c) {
-    if (ClientName(plane, c) == kUserClient) continue;
+    if (!IsComponent(ClientName(plane, c))) continue;
     const ApiCounts& counts = plane.counts(static_cast<ClientId>(c));
     calls.push_back({ClientName(plane, c), counts.reads + counts.writes});
   }
@@ -79,6 +85,9 @@ void WriteDra(const Simulation& sim, JsonWriter& j) {
   j.Key("most").Int(pinned.most());
   j.Key("at_end").Int(pinned.count());
   j.EndObject();
+  for (size_t c = 0; c < plane.components(); ++c) {
+    for (const auto& figure : plane.component(c).Figures()) j.Key(figure.key).Uint(figure.count);
+  }
   j.Key("calls_by_component").BeginObject();
   for (size_t c = 0; c < plane.network().clients(); ++c) {
     j.Key(ClientName(plane, c));
@@ -97,6 +106,12 @@ void AddDraRows(const Simulation& sim, TextTable* table) {
   row("API writes", calls.writes);
   row("API reads", calls.reads);
   row("scheduling cycles", calls.cycles);
+  const ControlPlane& plane = *sim.control_plane();
+  for (size_t c = 0; c < plane.components(); ++c) {
+    for (const auto& figure : plane.component(c).Figures()) {
+      if (figure.count > 0) row(figure.text, figure.count);
+    }
+  }
 }
 
 }  // namespace drasim

@@ -17,9 +17,13 @@
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/counting_driver.h"
 #include "sim/dra/structured/structured_rules.h"
+#include "sim/dra/structured/taint_admin.h"
+#include "sim/dra/structured/taint_eviction.h"
 #include "sim/run/manifest_objects.h"
 #include "sim/run/manifests.h"
+#include "sim/scenario/binding_options.h"
 #include "sim/scenario/name_pattern.h"
+#include "sim/scenario/taint_rule_events.h"
 
 namespace drasim {
 namespace {
@@ -77,6 +81,11 @@ bool HasPrioritizedList(const proto::kube::Object& object) {
   return absl::c_any_of(claim.requests(), [](const proto::kube::DeviceRequest& request) {
     return !request.first_available().empty();
   });
+}
+
+bool HasTaints(const proto::kube::ResourceSlice& slice) {
+  return absl::c_any_of(slice.spec().devices(),
+                        [](const proto::kube::Device& device) { return device.taints_size() > 0; });
 }
 
 // The classes of all requests that have no alternatives, ascending.
@@ -287,6 +296,43 @@ absl::Status DraPlan::AddDrivers(const ClusterState& cluster) {
   return absl::OkStatus();
 }
 
+// Without a taint that may evict, the controller would only listen.
+absl::Status DraPlan::AddTaintComponents(OtherRules* other) const {
+  const StructuredDraSpec& spec = *spec_->structured;
+  if (!spec.rules.allocator.features.device_taints) return absl::OkStatus();
+  bool evicts = !spec.taint_rules.empty();
+  std::set<std::string> known;
+  for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
+    if (object->has_device_taint_rule() && spec.rules.taint_rules) {
+      known.insert(object->device_taint_rule().metadata().name());
+      evicts = true;
+    }
+    if (object->has_resource_slice()) evicts |= HasTaints(object->resource_slice());
+  }
+  if (!evicts) return absl::OkStatus();
+  ASSIGN_OR_RETURN(std::vector<TaintRuleEvent> events, ArrangeTaintRules(spec.taint_rules, known));
+  if (!events.empty()) {
+    other->components.push_back(
+        {std::make_unique<TaintAdmin>(std::move(events)), spec_->plane.users});
+  }
+  other->components.push_back(
+      {std::make_unique<TaintEviction>(spec.rules.taint_rules), spec_->plane.controller_manager});
+  return absl::OkStatus();
+}
+
+void DraPlan::AddBinder(uint64_t seed, OtherRules* other) const {
+  const StructuredDraSpec& spec = *spec_->structured;
+  std::vector<BindingBehaviour> behaviours;
+  for (size_t i = 0; i < spec.drivers.size(); ++i) {
+    if (!MayHaveBindingConditions(spec.drivers[i])) continue;
+    behaviours.push_back(spec.bindings[i]);
+    behaviours.back().nodes = slice_drivers_[i].nodes;
+  }
+  if (behaviours.empty()) return;
+  other->components.push_back(
+      {std::make_unique<DeviceBinder>(std::move(behaviours), seed), spec_->plane.kubelets});
+}
+
 absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
                                           const ControlPlaneOptions& options) {
   if (has_gangs_) {
@@ -308,10 +354,6 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
                                    kResourceV1, " with front_end.kind: dra-structured"));
     }
     if (object->has_resource_slice()) drivers.insert(object->resource_slice().spec().driver());
-    if (object->has_device_taint_rule()) {
-      if (!spec_->structured->taint_rules) continue;
-      rules.taint_rules.push_back(object->device_taint_rule());
-    }
     rules.scores |= HasPrioritizedList(*object);
   }
   OtherRules other;
@@ -321,6 +363,8 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
     other.plugins.push_back(node_plugins_.back().get());
   }
   other.rules = std::make_unique<StructuredRules>(rules, cluster);
+  RETURN_IF_ERROR(AddTaintComponents(&other));
+  AddBinder(options.seed, &other);
   plane_ = std::make_unique<ControlPlane>(
       cluster, std::move(other), [this](const PodShape& shape, PodId) { return ClaimsOf(shape); },
       options);
@@ -474,7 +518,6 @@ absl::Status DraPlan::ReadObjects() {
 
 absl::Status DraPlan::CreateObjects(const ClusterState& cluster) {
   for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
-    if (object->has_device_taint_rule()) continue;  // the rules have them
     ASSIGN_OR_RETURN(ObjectRef made, ToControlPlane(*object, cluster, plane_->names()));
     RETURN_IF_ERROR(plane_->Create(std::move(made)));
   }

@@ -69,6 +69,10 @@ class DraPlan {
                                 const ControlPlaneOptions& options);
   // Adds the slices and classes of front_end.structured.drivers.
   absl::Status AddDrivers(const ClusterState& cluster);
+  // Adds the administrator and the eviction controller, as far as there is work for them.
+  absl::Status AddTaintComponents(OtherRules* other) const;
+  // Adds the binder of devices with binding conditions, if drivers may have some.
+  void AddBinder(uint64_t seed, OtherRules* other) const;
   absl::Status MakeStructuredPlane(ClusterState* cluster, const ControlPlaneOptions& options);
   // Reads front_end.dra.objects or front_end.structured.slices, and adds the workload's objects.
   absl::Status ReadObjects();

@@ -13,6 +13,7 @@
 #include "policies/drivers/driver_classes.h"
 #include "policies/drivers/node_hardware.h"
 #include "policies/drivers/slice_publishers.h"
+#include "sim/scenario/binding_options.h"
 #include "sim/scenario/name_pattern.h"
 #include "traces/byte_source.h"
 
@@ -44,6 +45,7 @@ absl::StatusOr<PublishingDriver> MakeDriver(const proto::SliceDriver& given, con
   PublishingDriver driver;
   driver.options = given;
   driver.options.clear_nodes();
+  ClearBinding(&driver.options);
   const bool of_file = given.kind() == "slices";
   driver.name = !given.name().empty() || of_file ? given.name() : given.kind();
   for (size_t n = 0; n < cluster.node_count(); ++n) {

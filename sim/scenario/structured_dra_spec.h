@@ -8,7 +8,9 @@
 #include "model/proto/slice_driver.pb.h"
 #include "model/time.h"
 #include "sim/dra/classic/control_plane_options.h"
+#include "sim/dra/structured/device_binder.h"
 #include "sim/dra/structured/structured_rules.h"
+#include "sim/dra/structured/taint_admin.h"
 
 namespace drasim {
 
@@ -19,10 +21,11 @@ class StructuredDra;
 
 struct StructuredDraSpec {
   StructuredRulesOptions rules;  // without `scores`
-  bool taint_rules = true;       // DeviceTaintRules count
   SimDuration prepare;           // per claim
   SimDuration unprepare;
+  std::vector<TaintRuleEvent> taint_rules;  // of the administrator
   std::vector<proto::SliceDriver> drivers;  // options are valid, but for files not yet read
+  std::vector<BindingBehaviour> bindings;   // by driver, without nodes
 };
 
 // Writes the defaults of front_end.structured that affect decisions into the scenario.

@@ -42,7 +42,8 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
                            PodObjects::ClaimsOf claims_of, const ControlPlaneOptions& options)
     : ControlPlane(cluster, drivers,
                    {std::make_unique<ClassicRules>(options.behaviour, options.seed),
-                    {drivers.begin(), drivers.end()}},
+                    {drivers.begin(), drivers.end()},
+                    {}},
                    std::move(claims_of), options) {}
 
 ControlPlane::ControlPlane(const ClusterState* cluster, OtherRules other,
@@ -66,6 +67,7 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
                                                         &clock_)),
       scheduler_(owned_scheduler_.get()),
       claim_controller_(ClaimControllerOptionsOf(options)),
+      components_(std::move(other.components)),
       pinned_(
           [this](const Pod& pod, const PodClaim& entry) { return claim_names_.Of(pod, entry); }),
       faults_(options.faults, &network_, &clock_, &pods_, scheduler_) {
@@ -82,6 +84,9 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
   for (ClaimDriver* driver : drivers_) {
     driver_controllers_.push_back(std::make_unique<DriverController>(driver, of_driver));
   }
+  host_.evicted = [this](const Pod& pod) {
+    if (pods_.IsPresent(pod)) engine_->EvictPod(pod.row);
+  };
   network_.set_on_message([this](const ApiMessage& message) { Count(message); });
   network_.set_on_commit([this](const WatchEvent& event) {
     pinned_.OnCommit(event, network_.now());
@@ -107,7 +112,10 @@ absl::Status ControlPlane::Create(ObjectRef object) {
 bool ControlPlane::HasComponent(absl::string_view name) const {
   return name == "scheduler" || name == "claim-controller" || name == "garbage-collector" ||
          name == "kubelet" ||
-         absl::c_any_of(drivers_, [name](const ClaimDriver* d) { return d->name() == name; });
+         absl::c_any_of(drivers_, [name](const ClaimDriver* d) { return d->name() == name; }) ||
+         absl::c_any_of(components_, [name](const ConnectedComponent& c) {
+           return c.component->name() == name;
+         });
 }
 
 void ControlPlane::AttachClaims(PodControl* engine) {
@@ -138,6 +146,11 @@ void ControlPlane::AttachClaims(PodControl* engine) {
     reports_.emplace(scheduler, engine, &scheduler_events_);
     scheduler_->set_reports(&*reports_);
   }
+  for (const ConnectedComponent& entry : components_) {
+    PlaneComponent* const component = entry.component.get();
+    component->Start(connect(component->name(), entry.connection, component->watches(), component),
+                     &host_);
+  }
   counts_.resize(network_.clients());
   faults_.ArmTimers(clock_.engine(), kFirstFault);
   clock_.AfterCalls();
@@ -156,7 +169,9 @@ void ControlPlane::CreateNodeObjects(const ClaimDriver& driver) {
 
 bool ControlPlane::IsBusy() const {
   return faults_.AnyPending() || dra_manager_->CallsPlugins() ||
-         scheduler_->gangs().AnyTimeoutAhead();
+         scheduler_->gangs().AnyTimeoutAhead() ||
+         absl::c_any_of(components_,
+                        [](const ConnectedComponent& c) { return c.component->IsBusy(); });
 }
 
 void ControlPlane::OnTimer(uint64_t token, SimTime now) {
@@ -234,6 +249,13 @@ void ControlPlane::Fields(Archive& archive, Self& self) {
   archive(self.claim_controller_, self.garbage_collector_);
   for (const auto& controller : self.driver_controllers_) archive(*controller);
   archive(*self.dra_manager_, self.pinned_, self.faults_, self.counts_);
+  for (const ConnectedComponent& entry : self.components_) {
+    if constexpr (Archive::kLoads) {
+      entry.component->Load(archive);
+    } else {
+      entry.component->Save(archive);
+    }
+  }
 }
 
 void ControlPlane::Save(StateWriter& out) const {

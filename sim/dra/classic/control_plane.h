@@ -40,6 +40,7 @@
 #include "sim/dra/api/garbage_collector.h"
 #include "sim/dra/api/network_clock.h"
 #include "sim/dra/api/pinned_pods.h"
+#include "sim/dra/api/plane_component.h"
 #include "sim/dra/api/pod_objects.h"
 #include "sim/dra/api/scheduler_actor.h"
 #include "sim/dra/api/scheduler_reports.h"
@@ -60,10 +61,18 @@ struct ApiCounts {
   }
 };
 
-// The rules of a scheduler that allocates by itself, and the drivers' plugins of the kubelets.
+// A component, and its connection to the API server.
+struct ConnectedComponent {
+  std::unique_ptr<PlaneComponent> component;
+  ConnectionOptions connection;
+};
+
+// The rules of a scheduler that allocates by itself, the drivers' plugins of the kubelets, and
+// further clients of the API server.
 struct OtherRules {
   std::unique_ptr<DraRules> rules;
   std::vector<NodePlugin*> plugins;
+  std::vector<ConnectedComponent> components;
 };
 
 class ControlPlane : public NodeAgent, private PodRunner {
@@ -120,6 +129,9 @@ class ControlPlane : public NodeAgent, private PodRunner {
   size_t drivers() const { return driver_controllers_.size(); }
   const ClaimDriver& driver(size_t i) const { return *drivers_[i]; }
   const DriverController& driver_controller(size_t i) const { return *driver_controllers_[i]; }
+  // Of OtherRules, in their order.
+  size_t components() const { return components_.size(); }
+  const PlaneComponent& component(size_t i) const { return *components_[i].component; }
   // Pods that overfull nodes keep waiting.
   const PinnedPods& pinned() const { return pinned_; }
   const ApiCounts& counts(ClientId client) const { return counts_[client]; }
@@ -155,6 +167,8 @@ class ControlPlane : public NodeAgent, private PodRunner {
   GarbageCollector garbage_collector_;
   std::vector<std::unique_ptr<DriverController>> driver_controllers_;
   std::unique_ptr<DraManager> dra_manager_;
+  std::vector<ConnectedComponent> components_;
+  PlaneHost host_;
   PinnedPods pinned_;
   PlaneFaults faults_;
   PodControl* engine_ = nullptr;

@@ -10,11 +10,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "model/check.h"
+#include "model/kube/kube_time.h"
 #include "model/time.h"
 #include "policies/allocator/cel_verdicts.h"
-#include "policies/dra/binding_conditions.h"
 #include "policies/dra/claim_hints.h"
 #include "policies/dra/claim_rules.h"
+#include "policies/dra/taint_rules.h"
 #include "policies/plugins/default_normalize.h"
 #include "sim/dra/structured/structured_objects.h"
 
@@ -49,9 +50,6 @@ constexpr Reason kStructuredReasons[] = {
     {ReasonKind::kWaitsForDriver, "the devices are not bound"},
     {ReasonKind::kStaleObject, "a call to the API server failed"},
 };
-
-// The run's time zero.
-constexpr char kTimeZero[] = "2000-01-01T00:00:00Z";
 
 DraRules::Code CodeOfStep(StepCode code) {
   switch (code) {
@@ -152,7 +150,6 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, ClusterS
           },
           options.plugin),
       writes_(&cache_, &in_flight_, options.plugin) {
-  for (const kube::DeviceTaintRule& rule : options.taint_rules) inventory_.AddRule(rule);
   for (size_t n = 0; n < cluster->node_count(); ++n) {
     nodes_.push_back(NodeToV1(cluster->node_spec(NodeId(n))));
   }
@@ -164,10 +161,7 @@ StructuredRules::State& StructuredRules::AsState(Cycle& cycle) {
   return static_cast<State&>(cycle);
 }
 
-int64_t StructuredRules::NowNs() const {
-  static const int64_t zero = KubeTimeNs(kTimeZero);
-  return zero + client_->now().ns();
-}
+int64_t StructuredRules::NowNs() const { return RunTimeNs(client_->now()); }
 
 void StructuredRules::Start(ApiClient* client) {
   client_ = client;
@@ -175,7 +169,8 @@ void StructuredRules::Start(ApiClient* client) {
 }
 
 uint32_t StructuredRules::watches() const {
-  return WatchBit(ObjectKind::kDeviceClass) | WatchBit(ObjectKind::kResourceSlice);
+  const uint32_t rules = options_.taint_rules ? WatchBit(ObjectKind::kDeviceTaintRule) : 0;
+  return WatchBit(ObjectKind::kDeviceClass) | WatchBit(ObjectKind::kResourceSlice) | rules;
 }
 
 DraRules::Traits StructuredRules::traits() const {
@@ -204,6 +199,25 @@ void StructuredRules::TakeClass(const DeviceClassObject& device_class) {
   }
 }
 
+bool StructuredRules::TakeRule(const DeviceTaintRuleObject* before,
+                               const DeviceTaintRuleObject* after) {
+  if (after == nullptr) {
+    inventory_.RemoveRule(before->object->metadata().name());
+  } else {
+    inventory_.PutRule(*after->object);
+  }
+  bool any = false;
+  for (const auto& slice : client_->cache().of<ResourceSliceObject>().Sorted()) {
+    const std::string& driver = slice->object->spec().driver();
+    const std::string& pool = slice->object->spec().pool().name();
+    const bool was = before != nullptr && RuleMeansPool(*before->object, driver, pool);
+    if (!was && (after == nullptr || !RuleMeansPool(*after->object, driver, pool))) continue;
+    inventory_.Put(*slice->object);
+    any = true;
+  }
+  return any;
+}
+
 void StructuredRules::Fill() {
   const ObjectCache& objects = client_->cache();
   std::vector<Ref<DeviceClassObject>> classes = objects.of<DeviceClassObject>().Sorted();
@@ -211,6 +225,16 @@ void StructuredRules::Fill() {
     return a->meta.name.text() < b->meta.name.text();
   });
   for (const Ref<DeviceClassObject>& device_class : classes) TakeClass(*device_class);
+  std::set<std::string> gone_rules = std::move(known_rules_);
+  known_rules_.clear();
+  for (const auto& rule : objects.of<DeviceTaintRuleObject>().Sorted()) {
+    if (!options_.taint_rules) break;
+    const std::string name(rule->meta.name.text());
+    gone_rules.erase(name);
+    known_rules_.insert(name);
+    inventory_.PutRule(*rule->object);
+  }
+  for (const std::string& name : gone_rules) inventory_.RemoveRule(name);
   std::set<std::string> gone = std::move(slices_);
   slices_.clear();
   for (const Ref<ResourceSliceObject>& slice : objects.of<ResourceSliceObject>().Sorted()) {
@@ -227,6 +251,7 @@ void StructuredRules::Fill() {
 
 void StructuredRules::OnWatch(const WatchEvent& event) {
   const bool deleted = event.type == WatchEvent::Type::kDeleted;
+  retainted_ = false;
   if (const auto* claim = PeekAs<ResourceClaim>(event.object)) {
     cache_.OnClaim(*claim, deleted);
   } else if (const auto* device_class = PeekAs<DeviceClassObject>(event.object)) {
@@ -243,6 +268,17 @@ void StructuredRules::OnWatch(const WatchEvent& event) {
     } else {
       inventory_.Put(*slice->object);
       slices_.insert(name);
+    }
+  } else if (const auto* rule = PeekAs<DeviceTaintRuleObject>(event.object)) {
+    const std::string name(rule->meta.name.text());
+    const auto* const before = PeekAs<DeviceTaintRuleObject>(event.before);
+    if (deleted) {
+      known_rules_.erase(name);
+      retainted_ = TakeRule(rule, nullptr);
+    } else {
+      known_rules_.insert(name);
+      const bool same = before != nullptr && before->object == rule->object;
+      retainted_ = !same && TakeRule(before, rule);
     }
   }
 }
@@ -273,6 +309,8 @@ bool StructuredRules::HelpsAll(const WatchEvent& event) const {
     const bool was = before != nullptr && before->status.allocation != nullptr;
     return was && (deleted || claim->status.allocation == nullptr);
   }
+  // It changes slices, as the scheduler's informer sees them.
+  if (event.kind() == ObjectKind::kDeviceTaintRule) return retainted_;
   return !deleted &&
          (event.kind() == ObjectKind::kDeviceClass || event.kind() == ObjectKind::kResourceSlice);
 }

@@ -33,8 +33,8 @@ namespace drasim {
 struct StructuredRulesOptions {
   AllocatorOptions allocator;
   StructuredOptions plugin;
-  std::vector<proto::kube::DeviceTaintRule> taint_rules;
-  bool scores = false;  // some claim has a prioritized list
+  bool taint_rules = true;  // DeviceTaintRules count
+  bool scores = false;      // some claim has a prioritized list
 };
 
 // Behaviour of the parts that both kinds of DRA share: the last one, without upstream's quirks of
@@ -85,6 +85,9 @@ class StructuredRules : public DraRules {
   const std::string& NameOf(NodeId node) const { return nodes_[node.value()].metadata().name(); }
   int64_t NowNs() const;
   void TakeClass(const DeviceClassObject& device_class);
+  // The rule has changed; null: it was not there, or is gone. Puts the slices that it concerns
+  // anew, with the taints that they have now. True if there are any. O(slices), rules being few.
+  bool TakeRule(const DeviceTaintRuleObject* before, const DeviceTaintRuleObject* after);
   // Fills the inventory and the cache from the client's cache.
   void Fill();
   // The step's calls and waits, until one takes time or the step ends.
@@ -104,6 +107,8 @@ class StructuredRules : public DraRules {
   SliceInventory inventory_;
   std::set<std::string> slices_;                   // of the inventory, by name
   std::set<std::string> known_classes_;            // likewise
+  std::set<std::string> known_rules_;              // likewise
+  bool retainted_ = false;                         // the latest event changed taints of slices
   SearchOutcome outcome_ = SearchOutcome::kFound;  // of the latest search
   StructuredResources plugin_;
   StructuredWrites writes_;
