@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/number_text.h"
+#include "model/proto/resource.pb.h"
 #include "sim/dra/classic/control_plane.h"
 #include "sim/dra/structured/taint_admin.h"
 
@@ -33,6 +34,25 @@ void WriteCalls(const ApiCounts& counts, JsonWriter& j) {
   j.Key("writes").Uint(counts.writes);
   j.Key("refused").Uint(counts.refused);
   j.EndObject();
+}
+
+// The rules at the end, with their condition EvictionInProgress.
+void WriteTaintRules(const ControlPlane& plane, JsonWriter& j) {
+  const auto rules = plane.network().server().objects().of<DeviceTaintRuleObject>().Sorted();
+  if (rules.empty()) return;
+  j.Key("device_taint_rules").BeginArray();
+  for (const Ref<DeviceTaintRuleObject>& rule : rules) {
+    j.BeginObject();
+    j.Key("name").String(rule->meta.name.text());
+    j.Key("effect").String(rule->object->spec().taint().effect());
+    if (rule->eviction.known) {
+      j.Key("eviction_in_progress").Bool(rule->eviction.in_progress);
+      j.Key("reason").String(rule->eviction.reason);
+      j.Key("message").String(rule->eviction.message);
+    }
+    j.EndObject();
+  }
+  j.EndArray();
 }
 
 }  // namespace
@@ -88,6 +108,7 @@ void WriteDra(const Simulation& sim, JsonWriter& j) {
   for (size_t c = 0; c < plane.components(); ++c) {
     for (const auto& figure : plane.component(c).Figures()) j.Key(figure.key).Uint(figure.count);
   }
+  WriteTaintRules(plane, j);
   j.Key("calls_by_component").BeginObject();
   for (size_t c = 0; c < plane.network().clients(); ++c) {
     j.Key(ClientName(plane, c));
