@@ -105,8 +105,8 @@ void WriteDra(const Simulation& sim, JsonWriter& j) {
   j.Key("most").Int(pinned.most());
   j.Key("at_end").Int(pinned.count());
   j.EndObject();
-  for (size_t c = 0; c < plane.components(); ++c) {
-    for (const auto& figure : plane.component(c).Figures()) j.Key(figure.key).Uint(figure.count);
+  for (const PlanePart* part : plane.parts()) {
+    for (const PlanePart::Figure& figure : part->Figures()) j.Key(figure.key).Uint(figure.count);
   }
   WriteTaintRules(plane, j);
   j.Key("calls_by_component").BeginObject();
@@ -128,8 +128,8 @@ void AddDraRows(const Simulation& sim, TextTable* table) {
   row("API reads", calls.reads);
   row("scheduling cycles", calls.cycles);
   const ControlPlane& plane = *sim.control_plane();
-  for (size_t c = 0; c < plane.components(); ++c) {
-    for (const auto& figure : plane.component(c).Figures()) {
+  for (const PlanePart* part : plane.parts()) {
+    for (const PlanePart::Figure& figure : part->Figures()) {
       if (figure.count > 0) row(figure.text, figure.count);
     }
   }

@@ -18,13 +18,10 @@
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/counting_driver.h"
 #include "sim/dra/structured/structured_rules.h"
-#include "sim/dra/structured/taint_admin.h"
-#include "sim/dra/structured/taint_eviction.h"
+#include "sim/run/device_parts.h"
 #include "sim/run/manifest_objects.h"
 #include "sim/run/manifests.h"
-#include "sim/scenario/binding_options.h"
 #include "sim/scenario/name_pattern.h"
-#include "sim/scenario/taint_rule_events.h"
 
 namespace drasim {
 namespace {
@@ -82,11 +79,6 @@ bool HasPrioritizedList(const proto::kube::Object& object) {
   return absl::c_any_of(claim.requests(), [](const proto::kube::DeviceRequest& request) {
     return !request.first_available().empty();
   });
-}
-
-bool HasTaints(const proto::kube::ResourceSlice& slice) {
-  return absl::c_any_of(slice.spec().devices(),
-                        [](const proto::kube::Device& device) { return device.taints_size() > 0; });
 }
 
 }  // namespace
@@ -288,43 +280,6 @@ absl::Status DraPlan::AddDrivers(const ClusterState& cluster) {
   return absl::OkStatus();
 }
 
-// Without a taint that may evict, the controller would only listen.
-absl::Status DraPlan::AddTaintComponents(OtherRules* other) const {
-  const StructuredDraSpec& spec = *spec_->structured;
-  if (!spec.rules.allocator.features.device_taints) return absl::OkStatus();
-  bool evicts = !spec.taint_rules.empty();
-  std::set<std::string> known;
-  for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
-    if (object->has_device_taint_rule() && spec.rules.taint_rules) {
-      known.insert(object->device_taint_rule().metadata().name());
-      evicts = true;
-    }
-    if (object->has_resource_slice()) evicts |= HasTaints(object->resource_slice());
-  }
-  if (!evicts) return absl::OkStatus();
-  ASSIGN_OR_RETURN(std::vector<TaintRuleEvent> events, ArrangeTaintRules(spec.taint_rules, known));
-  if (!events.empty()) {
-    other->components.push_back(
-        {std::make_unique<TaintAdmin>(std::move(events)), spec_->plane.users});
-  }
-  other->components.push_back(
-      {std::make_unique<TaintEviction>(spec.rules.taint_rules), spec_->plane.controller_manager});
-  return absl::OkStatus();
-}
-
-void DraPlan::AddBinder(uint64_t seed, OtherRules* other) const {
-  const StructuredDraSpec& spec = *spec_->structured;
-  std::vector<BindingBehaviour> behaviours;
-  for (size_t i = 0; i < spec.drivers.size(); ++i) {
-    if (!MayHaveBindingConditions(spec.drivers[i])) continue;
-    behaviours.push_back(spec.bindings[i]);
-    behaviours.back().nodes = slice_drivers_[i].nodes;
-  }
-  if (behaviours.empty()) return;
-  other->components.push_back(
-      {std::make_unique<DeviceBinder>(std::move(behaviours), seed), spec_->plane.kubelets});
-}
-
 absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
                                           const ControlPlaneOptions& options) {
   if (has_gangs_) {
@@ -354,9 +309,12 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
                                                           spec_->structured->unprepare));
     other.plugins.push_back(node_plugins_.back().get());
   }
+  ASSIGN_OR_RETURN(
+      parts_, MakePublishingParts(slice_drivers_, events_, *spec_->structured, options, *cluster));
+  RETURN_IF_ERROR(AddTaintParts(*spec_->structured, options, objects_, events_, &parts_));
+  AddBinder(*spec_->structured, options, slice_drivers_, &parts_);
+  for (const std::unique_ptr<PlanePart>& part : parts_) other.parts.push_back(part.get());
   other.rules = std::make_unique<StructuredRules>(rules, cluster);
-  RETURN_IF_ERROR(AddTaintComponents(&other));
-  AddBinder(options.seed, &other);
   plane_ = std::make_unique<ControlPlane>(
       cluster, std::move(other), [this](const PodShape& shape, PodId) { return ClaimsOf(shape); },
       options);

@@ -48,6 +48,9 @@ class DraPlan {
   // Objects of manifests; created before the run, after those of front_end.dra.objects.
   void AddObjects(const std::vector<std::shared_ptr<const proto::kube::Object>>& objects);
 
+  // Events of the cluster, which drivers of structured DRA follow. Call before MakePlane.
+  void SetEvents(std::vector<NodeEventSpec> events) { events_ = std::move(events); }
+
   // Makes the drivers and the control plane. `cluster` has all its nodes and must outlive the plan.
   // `mix`: shares of MIG profiles, for weighted placements. `seed`: for API latencies.
   absl::Status MakePlane(ClusterState* cluster,
@@ -69,10 +72,6 @@ class DraPlan {
                                 const ControlPlaneOptions& options);
   // Adds the slices and classes of front_end.structured.drivers.
   absl::Status AddDrivers(const ClusterState& cluster);
-  // Adds the administrator and the eviction controller, as far as there is work for them.
-  absl::Status AddTaintComponents(OtherRules* other) const;
-  // Adds the binder of devices with binding conditions, if drivers may have some.
-  void AddBinder(uint64_t seed, OtherRules* other) const;
   absl::Status MakeStructuredPlane(ClusterState* cluster, const ControlPlaneOptions& options);
   // Reads front_end.dra.objects or front_end.structured.slices, and adds the workload's objects.
   absl::Status ReadObjects();
@@ -96,6 +95,8 @@ class DraPlan {
   std::vector<std::unique_ptr<ClaimDriver>> drivers_;       // classic
   std::vector<PublishingDriver> slice_drivers_;             // structured
   std::vector<std::unique_ptr<SlicePlugin>> node_plugins_;  // structured
+  std::vector<NodeEventSpec> events_;
+  std::vector<std::unique_ptr<PlanePart>> parts_;  // structured
   std::unique_ptr<ControlPlane> plane_;
   std::vector<std::string> warnings_;
 };

@@ -41,10 +41,17 @@ void AddCondition(const std::string& type, absl::string_view reason, absl::strin
 
 }  // namespace
 
-DeviceBinder::DeviceBinder(std::vector<BindingBehaviour> behaviours, uint64_t seed)
-    : behaviours_(std::move(behaviours)), seed_(seed) {}
+DeviceBinder::DeviceBinder(std::vector<BindingBehaviour> behaviours, uint64_t seed,
+                           ClientOptions connection)
+    : behaviours_(std::move(behaviours)), seed_(seed), connection_(std::move(connection)) {}
 
-void DeviceBinder::Start(ApiClient* client, const PlaneHost* /*host*/) {
+ClientOptions DeviceBinder::connection() const {
+  ClientOptions connection = connection_;
+  connection.watches = WatchBit(ObjectKind::kResourceClaim);
+  return connection;
+}
+
+void DeviceBinder::Start(ApiClient* client) {
   client_ = client;
   OnRestart();
 }
@@ -57,7 +64,7 @@ void DeviceBinder::OnRestart() {
   for (const Ref<ResourceClaim>& claim : table.Sorted()) Consider(*claim, /*again=*/true);
 }
 
-std::vector<PlaneComponent::Figure> DeviceBinder::Figures() const {
+std::vector<PlanePart::Figure> DeviceBinder::Figures() const {
   return {{"allocations_bound", "allocations bound", bound_},
           {"allocations_failed_to_bind", "allocations failed to bind", failed_}};
 }

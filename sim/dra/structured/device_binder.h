@@ -17,7 +17,7 @@
 #include "model/ids.h"
 #include "model/kube/objects.h"
 #include "model/time.h"
-#include "sim/dra/api/plane_component.h"
+#include "sim/dra/api/plane_part.h"
 
 namespace drasim {
 
@@ -31,15 +31,17 @@ struct BindingBehaviour {
   int64_t failures_per_mille = 0;  // of the rest
 };
 
-class DeviceBinder : public PlaneComponent {
+class DeviceBinder : public PlanePart {
  public:
+  static constexpr char kName[] = "device-binder";
+
   // Devices of a driver without a behaviour are never bound. For a claim that is not of one node
   // the first behaviour of the driver counts. `seed`: of the draws, in streams named after claims.
-  DeviceBinder(std::vector<BindingBehaviour> behaviours, uint64_t seed);
+  // `connection`: with its name, without watches.
+  DeviceBinder(std::vector<BindingBehaviour> behaviours, uint64_t seed, ClientOptions connection);
 
-  std::string name() const override { return "device-binder"; }
-  uint32_t watches() const override { return WatchBit(ObjectKind::kResourceClaim); }
-  void Start(ApiClient* client, const PlaneHost* host) override;
+  ClientOptions connection() const override;
+  void Start(ApiClient* client) override;
   bool IsBusy() const override { return !pending_.empty(); }
 
   void OnWatch(const WatchEvent& event) override;
@@ -85,6 +87,7 @@ class DeviceBinder : public PlaneComponent {
 
   std::vector<BindingBehaviour> behaviours_;
   uint64_t seed_;
+  ClientOptions connection_;
   ApiClient* client_ = nullptr;
   absl::btree_map<Uid, ClaimState> claims_;
   absl::btree_map<uint64_t, Binding> pending_;  // by the token of the timer

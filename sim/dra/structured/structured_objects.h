@@ -4,6 +4,8 @@
 #ifndef DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_OBJECTS_H_
 #define DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_OBJECTS_H_
 
+#include <cstdint>
+
 #include "model/cluster_state.h"
 #include "model/kube/name.h"
 #include "model/kube/node_set.h"

@@ -7,19 +7,15 @@
 
 namespace drasim {
 
-TaintAdmin::TaintAdmin(std::vector<TaintRuleEvent> events) : events_(std::move(events)) {
+TaintAdmin::TaintAdmin(std::vector<TaintRuleEvent> events, ClientOptions connection)
+    : events_(std::move(events)), connection_(std::move(connection)) {
   std::stable_sort(events_.begin(), events_.end(),
                    [](const TaintRuleEvent& a, const TaintRuleEvent& b) { return a.at < b.at; });
 }
 
-void TaintAdmin::Start(ApiClient* client, const PlaneHost* /*host*/) {
+void TaintAdmin::Start(ApiClient* client) {
   client_ = client;
   if (!events_.empty()) client_->ArmTimer(events_.front().at - client_->now(), 0);
-}
-
-void TaintAdmin::OnRestart() {
-  calling_ = false;
-  Proceed();
 }
 
 void TaintAdmin::OnReply(uint64_t /*token*/, const ApiReply& /*reply*/) {

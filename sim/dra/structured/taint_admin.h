@@ -14,7 +14,7 @@
 
 #include "model/proto/resource.pb.h"
 #include "model/time.h"
-#include "sim/dra/api/plane_component.h"
+#include "sim/dra/api/plane_part.h"
 
 namespace drasim {
 
@@ -26,23 +26,23 @@ struct TaintRuleEvent {
   size_t number = 0;                  // of the entry, for messages
 };
 
-class TaintAdmin : public PlaneComponent {
+class TaintAdmin : public PlanePart {
  public:
   static constexpr char kName[] = "administrator";
 
   // Events of one time keep their order. A rule is created before it is changed or deleted.
-  explicit TaintAdmin(std::vector<TaintRuleEvent> events);
+  // `connection`: with its name.
+  TaintAdmin(std::vector<TaintRuleEvent> events, ClientOptions connection);
 
-  std::string name() const override { return kName; }
-  uint32_t watches() const override { return 0; }
-  void Start(ApiClient* client, const PlaneHost* host) override;
+  ClientOptions connection() const override { return connection_; }
+  // It is no process of the control plane.
+  bool can_fail() const override { return false; }
+  void Start(ApiClient* client) override;
   bool IsBusy() const override { return next_ < events_.size() || calling_; }
 
   void OnWatch(const WatchEvent&) override {}
   void OnReply(uint64_t token, const ApiReply& reply) override;
   void OnTimer(uint64_t token) override;
-  // An administrator is no process: what is planned will be done.
-  void OnRestart() override;
 
   void Save(PlaneWriter& out) const override;
   void Load(PlaneReader& in) override;
@@ -55,6 +55,7 @@ class TaintAdmin : public PlaneComponent {
   ApiRequest RequestOf(const TaintRuleEvent& event) const;
 
   std::vector<TaintRuleEvent> events_;
+  ClientOptions connection_;
   ApiClient* client_ = nullptr;
   uint64_t next_ = 0;  // event
   bool calling_ = false;

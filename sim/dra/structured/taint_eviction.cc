@@ -71,25 +71,29 @@ std::string Namespaces(uint64_t count) {
 
 }  // namespace
 
-TaintEviction::TaintEviction(bool rules)
-    : rules_(rules), behaviour_(StructuredBehaviour()), queue_(kWorkers) {}
+TaintEviction::TaintEviction(bool rules, ClientOptions connection)
+    : rules_(rules),
+      connection_(std::move(connection)),
+      behaviour_(StructuredBehaviour()),
+      queue_(kWorkers) {}
 
 TaintEviction::~TaintEviction() = default;
 
-uint32_t TaintEviction::watches() const {
-  const uint32_t rules = rules_ ? WatchBit(ObjectKind::kDeviceTaintRule) : 0;
-  return WatchBit(ObjectKind::kPod) | WatchBit(ObjectKind::kResourceClaim) |
-         WatchBit(ObjectKind::kResourceSlice) | rules;
+ClientOptions TaintEviction::connection() const {
+  ClientOptions connection = connection_;
+  connection.watches = WatchBit(ObjectKind::kPod) | WatchBit(ObjectKind::kResourceClaim) |
+                       WatchBit(ObjectKind::kResourceSlice);
+  if (rules_) connection.watches |= WatchBit(ObjectKind::kDeviceTaintRule);
+  return connection;
 }
 
-void TaintEviction::Start(ApiClient* client, const PlaneHost* host) {
+void TaintEviction::Start(ApiClient* client) {
   client_ = client;
-  host_ = host;
   ReadCache();
   QueueAll();
 }
 
-std::vector<PlaneComponent::Figure> TaintEviction::Figures() const {
+std::vector<PlanePart::Figure> TaintEviction::Figures() const {
   return {{"pods_evicted_by_taints", "pods evicted by taints", evicted_pods_},
           {"evictions_by_taints_cancelled", "evictions by taints called off", cancelled_}};
 }
@@ -511,7 +515,7 @@ void TaintEviction::TakePodReply(Key key, Work* work, const ApiReply& reply) {
       ++evicted_pods_;
       const Ref<Pod> pod = work->pod;
       CountEviction(key);
-      if (host_->evicted) host_->evicted(*pod);
+      if (host_ != nullptr && host_->evicted) host_->evicted(*pod);
     }
   }
 }

@@ -34,23 +34,26 @@
 #include "model/proto/resource.pb.h"
 #include "model/time.h"
 #include "sim/dra/api/dra_release.h"
-#include "sim/dra/api/plane_component.h"
+#include "sim/dra/api/plane_part.h"
 #include "sim/dra/api/work_queue.h"
 
 namespace drasim {
 
-class TaintEviction : public PlaneComponent {
+class TaintEviction : public PlanePart {
  public:
   // Shortest time between two writes of a rule's condition.
   static constexpr SimDuration kStatusPeriod = SimDuration::Seconds(10);
 
-  // `rules`: DeviceTaintRules count (gate DRADeviceTaintRules).
-  explicit TaintEviction(bool rules);
+  static constexpr char kName[] = "device-taint-eviction";
+
+  // `rules`: DeviceTaintRules count (gate DRADeviceTaintRules). `connection`: with its name,
+  // without watches.
+  TaintEviction(bool rules, ClientOptions connection);
   ~TaintEviction() override;
 
-  std::string name() const override { return "device-taint-eviction"; }
-  uint32_t watches() const override;
-  void Start(ApiClient* client, const PlaneHost* host) override;
+  ClientOptions connection() const override;
+  void Attach(const PlaneHost* host) override { host_ = host; }
+  void Start(ApiClient* client) override;
   bool IsBusy() const override;
 
   void OnWatch(const WatchEvent& event) override;
@@ -143,6 +146,7 @@ class TaintEviction : public PlaneComponent {
   void Retry(Key key);
 
   bool rules_;
+  ClientOptions connection_;
   DraBehaviour behaviour_;
   ApiClient* client_ = nullptr;
   const PlaneHost* host_ = nullptr;

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "model/ids.h"
 #include "model/job_table.h"
-#include "sim/dra/api/plane_component.h"
+#include "sim/dra/api/plane_part.h"
 #include "sim/dra/classic/control_plane.h"
 #include "sim/run/simulation.h"
 #include "tests/sim/run/run_texts.h"
@@ -61,9 +61,8 @@ class DeviceTaintsTest : public ::testing::Test {
     return ends;
   }
   static uint64_t Figure(const Simulation& sim, absl::string_view key) {
-    const ControlPlane& plane = *sim.control_plane();
-    for (size_t c = 0; c < plane.components(); ++c) {
-      for (const auto& figure : plane.component(c).Figures()) {
+    for (const PlanePart* part : sim.control_plane()->parts()) {
+      for (const PlanePart::Figure& figure : part->Figures()) {
         if (figure.key == key) return figure.count;
       }
     }

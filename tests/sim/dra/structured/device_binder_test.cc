@@ -27,12 +27,9 @@ SimTime At(int64_t seconds) { return SimTime() + SimDuration::Seconds(seconds); 
 class DeviceBinderTest : public ::testing::Test {
  protected:
   void Start(std::vector<BindingBehaviour> behaviours) {
-    binder_ = std::make_unique<DeviceBinder>(std::move(behaviours), /*seed=*/1);
-    ClientOptions options;
-    options.name = binder_->name();
-    options.watches = binder_->watches();
-    client_ = network_.Connect(options, binder_.get());
-    binder_->Start(client_, nullptr);
+    binder_ = std::make_unique<DeviceBinder>(std::move(behaviours), /*seed=*/1, ClientOptions());
+    client_ = network_.Connect(binder_->connection(), binder_.get());
+    binder_->Start(client_);
   }
   static BindingBehaviour Behaviour(int64_t delay, int64_t timeouts = 0, int64_t failures = 0,
                                     int64_t per_mille = 0) {
@@ -184,7 +181,7 @@ TEST_F(DeviceBinderTest, ItsStateSurvivesACheckpoint) {
     return out.Release();
   };
   const std::string bytes = bytes_of(*binder_);
-  DeviceBinder loaded({Behaviour(10, 1)}, 1);
+  DeviceBinder loaded({Behaviour(10, 1)}, 1, ClientOptions());
   StateReader in(bytes);
   PlaneReader archive(&in, &names_);
   loaded.Load(archive);

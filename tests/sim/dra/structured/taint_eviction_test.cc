@@ -29,6 +29,12 @@ using ::testing::IsEmpty;
 
 SimTime At(double seconds) { return SimTime(static_cast<int64_t>(seconds * 1e9)); }
 
+ClientOptions Named(const char* name) {
+  ClientOptions options;
+  options.name = name;
+  return options;
+}
+
 struct Toleration {
   std::optional<int64_t> seconds;
   const char* effect = "NoExecute";
@@ -49,12 +55,11 @@ class TaintEvictionTest : public ::testing::Test {
   }
 
   void Start(const char* write_latency = nullptr) {
-    ClientOptions options;
-    options.name = eviction_.name();
-    options.watches = eviction_.watches();
+    ClientOptions options = eviction_.connection();
     if (write_latency != nullptr) options.write_latency = *Distribution::Parse(write_latency);
     client_ = network_.Connect(options, &eviction_);
-    eviction_.Start(client_, &host_);
+    eviction_.Attach(&host_);
+    eviction_.Start(client_);
   }
   void RunUntil(double seconds) { network_.RunUntil(At(seconds)); }
 
@@ -168,7 +173,7 @@ class TaintEvictionTest : public ::testing::Test {
   NamePool names_;
   ApiNetwork network_{&names_, 1};
   PlaneHost host_;
-  TaintEviction eviction_{/*rules=*/true};
+  TaintEviction eviction_{/*rules=*/true, Named(TaintEviction::kName)};
   ApiClient* client_ = nullptr;
   std::vector<std::string> evicted_;
   std::vector<std::string> calls_;
@@ -361,12 +366,10 @@ TEST_F(TaintEvictionTest, ItsStateSurvivesACheckpoint) {
     return out.Release();
   };
   const std::string bytes = bytes_of(eviction_);
-  TaintEviction loaded(/*rules=*/true);
-  ClientOptions options;
-  options.name = "second";
-  options.watches = loaded.watches();
+  TaintEviction loaded(/*rules=*/true, Named("second"));
+  ClientOptions options = loaded.connection();
   options.write_latency = *Distribution::Parse("constant(1000)");
-  loaded.Start(network_.Connect(options, &loaded), &host_);
+  loaded.Start(network_.Connect(options, &loaded));
   StateReader in(bytes);
   PlaneReader archive(&in, &names_);
   loaded.Load(archive);
@@ -397,12 +400,12 @@ TEST(TaintAdminTest, DoesWhatIsPlanned) {
     return made;
   };
   using Action = TaintRuleEvent::Action;
-  TaintAdmin admin({event(12, Action::kDelete, ""), event(5, Action::kCreate, "None"),
-                    event(5, Action::kChange, "NoSchedule")});
-  ClientOptions options;
-  options.name = admin.name();
+  ClientOptions options = Named(TaintAdmin::kName);
   options.write_latency = *Distribution::Parse("constant(2)");
-  admin.Start(network.Connect(options, &admin), nullptr);
+  TaintAdmin admin({event(12, Action::kDelete, ""), event(5, Action::kCreate, "None"),
+                    event(5, Action::kChange, "NoSchedule")},
+                   options);
+  admin.Start(network.Connect(admin.connection(), &admin));
   EXPECT_TRUE(admin.IsBusy());
   network.RunUntil(At(10));
   EXPECT_THAT(calls, ElementsAre("7 POST devicetaintrules rule", "9 PATCH devicetaintrules rule"));
