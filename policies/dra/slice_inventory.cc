@@ -68,6 +68,24 @@ void SliceInventory::AddClass(kube::DeviceClass device_class) {
   classes_.push_back(std::make_shared<kube::DeviceClass>(std::move(device_class)));
 }
 
+void SliceInventory::PutRule(kube::DeviceTaintRule rule) {
+  for (kube::DeviceTaintRule& known : rules_) {
+    if (known.metadata().name() != rule.metadata().name()) continue;
+    known = std::move(rule);
+    return;
+  }
+  rules_.push_back(std::move(rule));
+}
+
+bool SliceInventory::RemoveRule(absl::string_view name) {
+  const auto found = std::find_if(rules_.begin(), rules_.end(), [name](const auto& rule) {
+    return rule.metadata().name() == name;
+  });
+  if (found == rules_.end()) return false;
+  rules_.erase(found);
+  return true;
+}
+
 void SliceInventory::BeforeChange() {
   views_ = nullptr;
   if (!options_.strict_upstream) ledger_.Update(slices_, UseOf(cluster_.inventory()));

@@ -38,8 +38,11 @@ class SliceInventory {
                  ClusterState* cluster);
 
   void AddClass(proto::kube::DeviceClass device_class);
-  // Rules count for the slices that are put later.
-  void AddRule(proto::kube::DeviceTaintRule rule) { rules_.push_back(std::move(rule)); }
+  // Adds the rule behind the others, or puts it in the place of the one with its name. Rules count
+  // for the slices that are put later. O(rules).
+  void PutRule(proto::kube::DeviceTaintRule rule);
+  // False if there is none.
+  bool RemoveRule(absl::string_view name);
   // Adds the slice behind the others, or puts it in the place of the one with its name, which is
   // the result: whether there was one. O(slices).
   bool Put(std::shared_ptr<const proto::kube::ResourceSlice> slice);
@@ -71,7 +74,7 @@ class SliceInventory {
   static void Fields(Archive& a, Self& s) {
     std::vector<size_t> places;
     if constexpr (!Archive::kLoads) places = s.PublishedPlaces();
-    a(s.rules_, s.classes_, s.slices_, places, s.ledger_);
+    a(s.rules_, s.classes_, s.slices_, places, s.ledger_, s.choice_counts_);
     if constexpr (Archive::kLoads) {
       if (a.ok() && !s.Restore(places)) a.Fail("slices are published that are not there");
     }

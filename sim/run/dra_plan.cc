@@ -19,6 +19,7 @@
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/counting_driver.h"
 #include "sim/dra/structured/structured_rules.h"
+#include "sim/run/device_parts.h"
 #include "sim/run/manifest_objects.h"
 #include "sim/run/manifests.h"
 #include "sim/scenario/name_pattern.h"
@@ -303,10 +304,6 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
                                    kResourceV1, " with front_end.kind: dra-structured"));
     }
     if (object->has_resource_slice()) drivers.insert(object->resource_slice().spec().driver());
-    if (object->has_device_taint_rule()) {
-      if (!spec_->structured->taint_rules) continue;
-      rules.taint_rules.push_back(object->device_taint_rule());
-    }
     rules.scores |= HasPrioritizedList(*object);
   }
   OtherRules other;
@@ -317,6 +314,8 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
   }
   ASSIGN_OR_RETURN(
       parts_, MakePublishingParts(slice_drivers_, events_, *spec_->structured, options, *cluster));
+  RETURN_IF_ERROR(AddTaintParts(*spec_->structured, options, objects_, events_, &parts_));
+  AddBinder(*spec_->structured, options, slice_drivers_, &parts_);
   for (const std::unique_ptr<PlanePart>& part : parts_) other.parts.push_back(part.get());
   other.rules = std::make_unique<StructuredRules>(rules, cluster);
   plane_ = std::make_unique<ControlPlane>(
@@ -472,7 +471,6 @@ absl::Status DraPlan::ReadObjects() {
 
 absl::Status DraPlan::CreateObjects(const ClusterState& cluster) {
   for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
-    if (object->has_device_taint_rule()) continue;  // the rules have them
     ASSIGN_OR_RETURN(ObjectRef made, ToControlPlane(*object, cluster, plane_->names()));
     RETURN_IF_ERROR(plane_->Create(std::move(made)));
   }

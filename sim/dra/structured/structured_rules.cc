@@ -10,13 +10,14 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "model/check.h"
+#include "model/kube/kube_time.h"
 #include "model/time.h"
 #include "policies/allocator/cel_verdicts.h"
-#include "policies/dra/binding_conditions.h"
 #include "policies/dra/choice_score.h"
 #include "policies/dra/claim_hints.h"
 #include "policies/dra/claim_rules.h"
 #include "policies/dra/claim_score.h"
+#include "policies/dra/taint_rules.h"
 #include "policies/plugins/default_normalize.h"
 #include "sim/dra/api/plane_archive.h"
 #include "sim/dra/structured/structured_objects.h"
@@ -171,7 +172,6 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, ClusterS
           },
           options.plugin),
       writes_(&cache_, &in_flight_, options.plugin) {
-  for (const kube::DeviceTaintRule& rule : options.taint_rules) inventory_.AddRule(rule);
   for (size_t n = 0; n < cluster->node_count(); ++n) {
     nodes_.push_back(NodeToV1(cluster->node_spec(NodeId(n))));
   }
@@ -185,7 +185,7 @@ StructuredRules::State& StructuredRules::AsState(Cycle& cycle) {
   return static_cast<State&>(cycle);
 }
 
-int64_t StructuredRules::NowNs() const { return KubeNowNs(client_->now()); }
+int64_t StructuredRules::NowNs() const { return RunTimeNs(client_->now()); }
 
 void StructuredRules::Start(ApiClient* client) {
   client_ = client;
@@ -193,7 +193,8 @@ void StructuredRules::Start(ApiClient* client) {
 }
 
 uint32_t StructuredRules::watches() const {
-  return WatchBit(ObjectKind::kDeviceClass) | WatchBit(ObjectKind::kResourceSlice);
+  const uint32_t rules = options_.taint_rules ? WatchBit(ObjectKind::kDeviceTaintRule) : 0;
+  return WatchBit(ObjectKind::kDeviceClass) | WatchBit(ObjectKind::kResourceSlice) | rules;
 }
 
 DraRules::Traits StructuredRules::traits() const {
@@ -229,6 +230,25 @@ void StructuredRules::TakeClass(const DeviceClassObject& device_class) {
   }
 }
 
+bool StructuredRules::TakeRule(const DeviceTaintRuleObject* before,
+                               const DeviceTaintRuleObject* after) {
+  if (after == nullptr) {
+    inventory_.RemoveRule(before->object->metadata().name());
+  } else {
+    inventory_.PutRule(*after->object);
+  }
+  bool any = false;
+  for (const auto& slice : client_->cache().of<ResourceSliceObject>().Sorted()) {
+    const std::string& driver = slice->object->spec().driver();
+    const std::string& pool = slice->object->spec().pool().name();
+    const bool was = before != nullptr && RuleMeansPool(*before->object, driver, pool);
+    if (!was && (after == nullptr || !RuleMeansPool(*after->object, driver, pool))) continue;
+    inventory_.Put(*slice->object);
+    any = true;
+  }
+  return any;
+}
+
 void StructuredRules::Fill() {
   const ObjectCache& objects = client_->cache();
   std::vector<Ref<DeviceClassObject>> classes = objects.of<DeviceClassObject>().Sorted();
@@ -236,6 +256,16 @@ void StructuredRules::Fill() {
     return a->meta.name.text() < b->meta.name.text();
   });
   for (const Ref<DeviceClassObject>& device_class : classes) TakeClass(*device_class);
+  std::set<std::string> gone_rules = std::move(known_rules_);
+  known_rules_.clear();
+  for (const auto& rule : objects.of<DeviceTaintRuleObject>().Sorted()) {
+    if (!options_.taint_rules) break;
+    const std::string name(rule->meta.name.text());
+    gone_rules.erase(name);
+    known_rules_.insert(name);
+    inventory_.PutRule(*rule->object);
+  }
+  for (const std::string& name : gone_rules) inventory_.RemoveRule(name);
   std::set<std::string> gone = std::move(slices_);
   slices_.clear();
   for (const Ref<ResourceSliceObject>& slice : objects.of<ResourceSliceObject>().Sorted()) {
@@ -252,6 +282,7 @@ void StructuredRules::Fill() {
 
 void StructuredRules::OnWatch(const WatchEvent& event) {
   const bool deleted = event.type == WatchEvent::Type::kDeleted;
+  retainted_ = false;
   if (const auto* claim = PeekAs<ResourceClaim>(event.object)) {
     cache_.OnClaim(*claim, deleted);
   } else if (const auto* device_class = PeekAs<DeviceClassObject>(event.object)) {
@@ -268,6 +299,17 @@ void StructuredRules::OnWatch(const WatchEvent& event) {
     } else {
       inventory_.Put(slice->object.shared());
       slices_.insert(name);
+    }
+  } else if (const auto* rule = PeekAs<DeviceTaintRuleObject>(event.object)) {
+    const std::string name(rule->meta.name.text());
+    const auto* const before = PeekAs<DeviceTaintRuleObject>(event.before);
+    if (deleted) {
+      known_rules_.erase(name);
+      retainted_ = TakeRule(rule, nullptr);
+    } else {
+      known_rules_.insert(name);
+      const bool same = before != nullptr && before->object == rule->object;
+      retainted_ = !same && TakeRule(before, rule);
     }
   }
 }
@@ -298,6 +340,8 @@ bool StructuredRules::HelpsAll(const WatchEvent& event) const {
     const bool was = before != nullptr && before->status.allocation != nullptr;
     return was && (deleted || claim->status.allocation == nullptr);
   }
+  // It changes slices, as the scheduler's informer sees them.
+  if (event.kind() == ObjectKind::kDeviceTaintRule) return retainted_;
   return !deleted &&
          (event.kind() == ObjectKind::kDeviceClass || event.kind() == ObjectKind::kResourceSlice);
 }
@@ -539,7 +583,8 @@ void Fields(Archive& a, plane_archive::FieldsOf<Archive, StructuredCycle::Task>&
 
 template <typename Archive, typename Self>
 void StructuredRules::Fields(Archive& archive, Self& self) {
-  archive(self.life_, self.in_flight_, self.slices_, self.known_classes_, self.inventory_);
+  archive(self.life_, self.in_flight_, self.slices_, self.known_classes_, self.known_rules_,
+          self.inventory_);
   self.cache_.Archive(self.client_->cache(), archive);
 }
 

@@ -34,7 +34,7 @@ namespace drasim {
 struct StructuredRulesOptions {
   AllocatorOptions allocator;
   StructuredOptions plugin;
-  std::vector<proto::kube::DeviceTaintRule> taint_rules;
+  bool taint_rules = true;  // DeviceTaintRules count
   bool scores = false;  // some claim has a prioritized list
   // Of the scores of the allocator's policy; no effect without one.
   int64_t policy_weight = kUsualPolicyWeight;
@@ -112,6 +112,9 @@ class StructuredRules : public DraRules {
   const std::string& NameOf(NodeId node) const { return nodes_[node.value()].metadata().name(); }
   int64_t NowNs() const;
   void TakeClass(const DeviceClassObject& device_class);
+  // The rule has changed; null: it was not there, or is gone. Puts the slices that it concerns
+  // anew, with the taints that they have now. True if there are any. O(slices), rules being few.
+  bool TakeRule(const DeviceTaintRuleObject* before, const DeviceTaintRuleObject* after);
   // Fills the inventory and the cache from the client's cache.
   void Fill();
   // The step's calls and waits, until one takes time or the step ends.
@@ -131,6 +134,8 @@ class StructuredRules : public DraRules {
   SliceInventory inventory_;
   std::set<std::string> slices_;                   // of the inventory, by name
   std::set<std::string> known_classes_;            // likewise
+  std::set<std::string> known_rules_;              // likewise
+  bool retainted_ = false;                         // the latest event changed taints of slices
   SearchOutcome outcome_ = SearchOutcome::kFound;  // of the latest search
   StructuredResources plugin_;
   StructuredWrites writes_;
