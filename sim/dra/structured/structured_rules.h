@@ -2,8 +2,10 @@
 // with the objects that the scheduler's informers deliver. The calls of a step go through the
 // scheduler's client, in virtual time; waits for binding conditions are timers of it.
 //
-// Filter is a restriction of all nodes: every node of the cluster that is there is searched once in
-// an attempt. An error that ends the attempt rejects them all.
+// Filter is a restriction of all nodes: those that are known to be as they were keep their verdict
+// (StructuredResources::FilterAll), and the devices are chosen on the node that is reserved.
+// Otherwise every node of the cluster that is there is searched once in an attempt. An error that
+// ends the attempt rejects them all.
 #ifndef DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_RULES_H_
 #define DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_RULES_H_
 
@@ -35,6 +37,8 @@ struct StructuredRulesOptions {
   StructuredOptions plugin;
   std::vector<proto::kube::DeviceTaintRule> taint_rules;
   bool scores = false;  // some claim has a prioritized list
+  // Nodes are judged all at once where that gives the same answers; false is for tests.
+  bool filters_at_once = true;
 };
 
 // Behaviour of the parts that both kinds of DRA share: the last one, without upstream's quirks of
