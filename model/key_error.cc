@@ -19,6 +19,14 @@ absl::Status WithKey(absl::string_view key, absl::Status status) {
   return status;
 }
 
+absl::Status BelowKey(absl::string_view parent, const absl::Status& status) {
+  if (status.ok()) return status;
+  const std::string key = KeyOfError(status);
+  if (key.empty()) return KeyError(parent, status.message());
+  const std::string whole = absl::StrCat(parent, ".", key);
+  return WithKey(whole, absl::InvalidArgumentError(absl::StrCat(parent, ".", status.message())));
+}
+
 std::string KeyOfError(const absl::Status& status) {
   const auto key = status.GetPayload(kKeyPayload);
   return key.has_value() ? std::string(*key) : std::string();

@@ -20,6 +20,10 @@ absl::Status KeyError(absl::string_view key, absl::string_view what);
 // The same error about `key`, in place of any other. OK stays OK.
 absl::Status WithKey(absl::string_view key, absl::Status status);
 
+// An error about the key K as one about PARENT.K, and one about no key as one about `parent`. OK
+// stays OK.
+absl::Status BelowKey(absl::string_view parent, const absl::Status& status);
+
 // The key that the error is about; empty if it is about none.
 std::string KeyOfError(const absl::Status& status);
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 #include "model/key_error.h"
+#include "model/kube/claim_devices_of.h"
 #include "model/kube/resource_lift.h"
 #include "model/proto/kube.pb.h"
 #include "model/status_macros.h"
@@ -77,15 +78,6 @@ bool HasPrioritizedList(const proto::kube::Object& object) {
   return absl::c_any_of(claim.requests(), [](const proto::kube::DeviceRequest& request) {
     return !request.first_available().empty();
   });
-}
-
-// The classes of all requests that have no alternatives, ascending.
-std::set<std::string> ClassesOf(const proto::kube::DeviceClaim& claim) {
-  std::set<std::string> classes;
-  for (const proto::kube::DeviceRequest& request : claim.requests()) {
-    if (request.has_exactly()) classes.insert(request.exactly().device_class_name());
-  }
-  return classes;
 }
 
 }  // namespace
@@ -266,6 +258,27 @@ absl::Status DraPlan::MakeClassicPlane(const ClusterState* cluster,
   return CreateTemplates();
 }
 
+absl::Status DraPlan::AddDrivers(const ClusterState& cluster) {
+  bool any_slices = false;
+  std::set<std::string> classes;
+  for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
+    any_slices |= object->has_resource_slice();
+    if (object->has_device_class()) classes.insert(object->device_class().metadata().name());
+  }
+  std::vector<proto::SliceDriver> drivers = spec_->structured->drivers;
+  bool any_gpus = false;
+  for (size_t n = 0; n < cluster.node_count(); ++n) {
+    any_gpus |= cluster.node_spec(NodeId(n)).gpu_count > 0;
+  }
+  if (drivers.empty() && !any_slices && any_gpus) {
+    drivers.emplace_back().set_kind("gpu.nvidia.com");
+  }
+  ASSIGN_OR_RETURN(slice_drivers_, MakeSliceDrivers(drivers, cluster, &warnings_));
+  ASSIGN_OR_RETURN(const auto published, PublishAll(slice_drivers_, cluster, std::move(classes)));
+  AddObjects(published);
+  return absl::OkStatus();
+}
+
 absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
                                           const ControlPlaneOptions& options) {
   if (has_gangs_) {
@@ -273,8 +286,12 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
                     "found a gang of pods, expected single pods with front_end.kind: "
                     "dra-structured");
   }
+  RETURN_IF_ERROR(AddDrivers(*cluster));
   StructuredRulesOptions rules = spec_->structured->rules;
   std::set<std::string> drivers;
+  for (const PublishingDriver& driver : slice_drivers_) {
+    if (!driver.name.empty()) drivers.insert(driver.name);
+  }
   for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
     if (!IsStructuredDra(*object)) {
       return KeyError("workload.manifests",
@@ -395,7 +412,7 @@ void DraPlan::WarnOfDeadEndsAmong(absl::string_view kind, const std::set<std::st
 std::string DraPlan::DeadEndOf(const ClaimSpec& spec, Name ns) const {
   const ObjectCache& objects = plane_->network().server().objects();
   if (spec.is_structured()) {
-    for (const std::string& name : ClassesOf(*spec.devices)) {
+    for (const std::string& name : ClassesOfClaim(*spec.devices)) {
       const Name known = plane_->names().Intern(name);
       if (objects.of<DeviceClassObject>().Find(Name(), known) == nullptr) {
         return absl::StrCat("its class '", name, "' does not exist");

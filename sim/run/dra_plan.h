@@ -20,6 +20,7 @@
 #include "policies/framework/claim_driver.h"
 #include "sim/dra/classic/control_plane.h"
 #include "sim/dra/structured/slice_plugin.h"
+#include "sim/run/slice_drivers.h"
 #include "sim/scenario/dra_spec.h"
 
 namespace drasim {
@@ -66,6 +67,8 @@ class DraPlan {
   absl::Status MakeClassicPlane(const ClusterState* cluster,
                                 const std::vector<std::pair<std::string, int64_t>>& mix,
                                 const ControlPlaneOptions& options);
+  // Adds the slices and classes of front_end.structured.drivers.
+  absl::Status AddDrivers(const ClusterState& cluster);
   absl::Status MakeStructuredPlane(ClusterState* cluster, const ControlPlaneOptions& options);
   // Reads front_end.dra.objects or front_end.structured.slices, and adds the workload's objects.
   absl::Status ReadObjects();
@@ -87,6 +90,7 @@ class DraPlan {
   std::set<std::string> namespaces_;                // of pods, besides "default"
   std::vector<std::shared_ptr<const proto::kube::Object>> objects_;
   std::vector<std::unique_ptr<ClaimDriver>> drivers_;       // classic
+  std::vector<PublishingDriver> slice_drivers_;             // structured
   std::vector<std::unique_ptr<SlicePlugin>> node_plugins_;  // structured
   std::unique_ptr<ControlPlane> plane_;
   std::vector<std::string> warnings_;

@@ -53,6 +53,7 @@ constexpr PathKey kPathKeys[] = {
     {"workload.manifests"},
     {"front_end.dra.objects"},
     {"front_end.structured.slices"},
+    {"front_end.structured.drivers.slices"},
     {"scheduler.kube_config"},
     {"scheduler.others.kube_config"},
     {"quotas.path"},

@@ -13,11 +13,15 @@
 #include "model/status_macros.h"
 #include "policies/allocator/dra_features.h"
 #include "policies/dra/structured_gates.h"
+#include "policies/drivers/slice_publishers.h"
 #include "sim/scenario/dra_connection.h"
 #include "sim/scenario/duration_text.h"
 
 namespace drasim {
 namespace {
+
+constexpr int kMostSliceDrivers = 16;
+constexpr absl::string_view kSlicesOfFile = "slices";
 
 absl::Status ReadGates(const proto::StructuredDra& given, StructuredDraSpec* spec) {
   const std::map<std::string, bool> gates(given.gates().begin(), given.gates().end());
@@ -58,11 +62,36 @@ absl::Status ReadTimes(const proto::StructuredDra& given, StructuredDraSpec* spe
   return absl::OkStatus();
 }
 
+absl::Status ReadDrivers(const proto::StructuredDra& given, StructuredDraSpec* spec) {
+  if (given.drivers_size() > kMostSliceDrivers) {
+    return KeyError(
+        "front_end.structured.drivers",
+        absl::StrCat("found ", given.drivers_size(), ", expected at most ", kMostSliceDrivers));
+  }
+  for (int i = 0; i < given.drivers_size(); ++i) {
+    const std::string key = absl::StrCat("front_end.structured.drivers.", i);
+    proto::SliceDriver driver = given.drivers(i);
+    spec->drivers.push_back(driver);
+    driver.clear_nodes();
+    if (driver.kind() == kSlicesOfFile) {  // the file is read with the cluster
+      if (driver.slices().empty()) return KeyError(key + ".slices", "expected a file");
+      continue;
+    }
+    const auto made = MakeSlicePublisher(driver, {});
+    if (made.ok()) continue;
+    return BelowKey(key, made.status());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void FillStructuredDraDefaults(proto::Scenario* s) {
   proto::StructuredDra* const structured = s->mutable_front_end()->mutable_structured();
   if (structured->release().empty()) structured->set_release("1.37");
+  for (proto::SliceDriver& driver : *structured->mutable_drivers()) {
+    if (driver.release().empty()) driver.set_release(structured->release());
+  }
 }
 
 absl::StatusOr<StructuredDraSpec> MakeStructuredDraSpec(const proto::Scenario& s) {
@@ -76,6 +105,7 @@ absl::StatusOr<StructuredDraSpec> MakeStructuredDraSpec(const proto::Scenario& s
   spec.rules.allocator.features = DefaultDraFeatures(*release);
   RETURN_IF_ERROR(ReadGates(given, &spec));
   RETURN_IF_ERROR(ReadTimes(given, &spec));
+  RETURN_IF_ERROR(ReadDrivers(given, &spec));
   const auto seed = static_cast<uint64_t>(s.seed());
   spec.rules.allocator.pool_order_seed = seed;
   spec.rules.plugin.seed = seed;

@@ -2,7 +2,10 @@
 #ifndef DRASIM_SIM_SCENARIO_STRUCTURED_DRA_SPEC_H_
 #define DRASIM_SIM_SCENARIO_STRUCTURED_DRA_SPEC_H_
 
+#include <vector>
+
 #include "absl/status/statusor.h"
+#include "model/proto/slice_driver.pb.h"
 #include "model/time.h"
 #include "sim/dra/classic/control_plane_options.h"
 #include "sim/dra/structured/structured_rules.h"
@@ -19,12 +22,14 @@ struct StructuredDraSpec {
   bool taint_rules = true;       // DeviceTaintRules count
   SimDuration prepare;           // per claim
   SimDuration unprepare;
+  std::vector<proto::SliceDriver> drivers;  // options are valid, but for files not yet read
 };
 
 // Writes the defaults of front_end.structured that affect decisions into the scenario.
 void FillStructuredDraDefaults(proto::Scenario* scenario);
 
-// InvalidArgument, beginning with the scenario key: an unknown release or gate, bad durations.
+// InvalidArgument, beginning with the scenario key: an unknown release or gate, bad durations,
+// bad options of drivers.
 // REQUIRES: FillStructuredDraDefaults has run.
 absl::StatusOr<StructuredDraSpec> MakeStructuredDraSpec(const proto::Scenario& scenario);
 absl::StatusOr<ControlPlaneOptions> ReadStructuredPlane(const proto::StructuredDra& given);

@@ -106,7 +106,7 @@ std::string AnchorOf(absl::string_view heading) {
 // Whether the message of the field has a section of its own.
 bool HasSection(const FieldDescriptor& field) {
   return field.message_type() != nullptr && !field.is_map() &&
-         field.message_type()->file() == field.file();
+         field.message_type()->file()->package() == field.file()->package();
 }
 
 class ReferenceReader {

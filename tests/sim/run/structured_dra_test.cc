@@ -2,16 +2,20 @@
 // claims; and what the scenario may not say.
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/claim_change.h"
 #include "model/ids.h"
 #include "model/job_table.h"
 #include "model/kube/objects.h"
 #include "model/proto/resource.pb.h"
+#include "model/record.h"
 #include "sim/dra/api/object_cache.h"
 #include "sim/dra/classic/claim_explainer.h"
 #include "sim/dra/classic/control_plane.h"
@@ -106,6 +110,39 @@ TEST_F(StructuredDraTest, APodWithoutSuitableDevicesWaitsForAnExplainedReason) {
               ElementsAre(HasSubstr("no node that suits the pod has free devices for it")));
 }
 
+// Keeps what the ledger would write of allocations.
+class AllocationSink : public RecordSink {
+ public:
+  void OnRecord(const Record&, const ClusterState&) override {}
+  bool wants_claim_changes() const override { return true; }
+  void OnClaimChange(const ClaimChange& change) override {
+    if (change.kind == ClaimChangeKind::kCreated) created.push_back(change.identity);
+    if (change.kind == ClaimChangeKind::kAllocated) devices.push_back(change.devices);
+  }
+  std::vector<ClaimIdentity> created;
+  std::vector<std::vector<ClaimDevice>> devices;
+};
+
+TEST_F(StructuredDraTest, SinksAreToldTheDevicesOfClaims) {
+  auto built = BuildText(Scenario(JobText("a", "template: large-gpu", "10m")));
+  ASSERT_EQ(built.status(), absl::OkStatus());
+  AllocationSink sink;
+  (*built)->AddSink(&sink);
+  ASSERT_NE(Finished(std::move(built)), nullptr);
+  ASSERT_EQ(sink.created.size(), 2U);  // "shared", then that of the pod
+  EXPECT_EQ(sink.created[1].mode, ClaimMode::kStructured);
+  EXPECT_EQ(sink.created[1].pod, "a");
+  EXPECT_EQ(sink.created[1].class_name, "gpu.example.com");
+  ASSERT_EQ(sink.devices.size(), 1U);
+  ASSERT_EQ(sink.devices[0].size(), 1U);
+  const ClaimDevice& device = sink.devices[0][0];
+  EXPECT_EQ(device.request, "gpu");
+  EXPECT_EQ(device.driver, "gpu.example.com");
+  EXPECT_FALSE(device.slice.empty());
+  EXPECT_THAT(device.facts,
+              ::testing::Contains(DeviceFact{DeviceFactKind::kCapacity, "memory", "80Gi"}));
+}
+
 // A claim of a user serves several pods at once, on the node of its devices, and stays when they
 // are gone: deallocated and without a finalizer.
 TEST_F(StructuredDraTest, PodsShareAClaim) {
@@ -148,6 +185,76 @@ TEST_F(StructuredDraTest, BindingConditionsTimeOut) {
   ASSERT_NE(sim, nullptr);
   EXPECT_THAT(Runs(*sim), ElementsAre("a -1--1", "b 1-601"));
   EXPECT_GE(sim->jobs().row(JobId(0U)).attempts_failed, 1U);
+}
+
+// Two nodes with two GPUs of 40 GB each, and classes from the driver.
+class SliceDriversTest : public StructuredDraTest {
+ protected:
+  SliceDriversTest() { dir_.Write("templates.yaml", TestText("Templates")); }
+
+  std::string Scenario(absl::string_view drivers, absl::string_view jobs,
+                       absl::string_view node = "gpus: 2, gpu_model: A100-SXM4-40GB") {
+    return absl::StrCat(
+        "mode: replay\n"
+        "order: trace\n"
+        "cluster: {nodes: 2, node: {cpu: \"16\", memory: 64Gi, ",
+        node,
+        "}}\n"
+        "scheduler: {policy: least-allocated}\n"
+        "front_end:\n"
+        "  kind: dra-structured\n"
+        "  structured: {slices: [",
+        dir_.PathOf("templates.yaml"), "], zero_latency: true", drivers, "}\nworkload:\n  jobs:\n",
+        jobs);
+  }
+
+  // Slices as "driver node devices", and classes.
+  static std::vector<std::string> Published(const Simulation& sim) {
+    std::vector<std::string> published;
+    const ObjectCache& objects = sim.control_plane()->network().server().objects();
+    for (const Ref<ResourceSliceObject>& slice : objects.of<ResourceSliceObject>().Sorted()) {
+      const proto::kube::ResourceSliceSpec& spec = slice->object->spec();
+      published.push_back(
+          absl::StrCat(spec.driver(), " ", spec.node_name(), " ", spec.devices_size()));
+    }
+    for (const Ref<DeviceClassObject>& made : objects.of<DeviceClassObject>().Sorted()) {
+      published.emplace_back(made->meta.name.text());
+    }
+    return published;
+  }
+};
+
+TEST_F(SliceDriversTest, NvidiasDriverRunsWhereNodesHaveGpus) {
+  const auto sim = Finished(BuildText(Scenario("", JobText("a", "template: one-gpu", "10m"))));
+  ASSERT_NE(sim, nullptr);
+  EXPECT_THAT(Published(*sim),
+              ElementsAre("gpu.nvidia.com node-000000 2", "gpu.nvidia.com node-000001 2",
+                          "gpu.nvidia.com", "mig.nvidia.com"));
+  EXPECT_THAT(Runs(*sim), ElementsAre("a 0-600"));
+}
+
+TEST_F(SliceDriversTest, DriversServeTheirNodes) {
+  const auto sim = Finished(BuildText(Scenario(
+      ", drivers: [{kind: gpu.nvidia.com, nodes: node-000001, mig: dynamic}, "
+      "{kind: gpu.example.com, nodes: node-000000, devices: 3}]",
+      absl::StrCat(JobText("a", "template: small", "10m"), JobText("b", "template: one-gpu", "10m"),
+                   JobText("c", "template: one-gpu", "10m")))));
+  ASSERT_NE(sim, nullptr);
+  EXPECT_THAT(Published(*sim),
+              ElementsAre("gpu.nvidia.com node-000001 0", "gpu.nvidia.com node-000001 26",
+                          "gpu.nvidia.com node-000001 26", "gpu.example.com node-000000 3",
+                          "gpu.nvidia.com", "mig.nvidia.com", "gpu.example.com"));
+  // One of the two GPUs is cut.
+  EXPECT_THAT(Runs(*sim), ElementsAre("a 0-600", "b 0-600", "c 600-1200"));
+}
+
+TEST_F(SliceDriversTest, RefusesWhatMakesNoSense) {
+  for (const auto& [drivers, expected] : TestRows<2>("Drivers")) {
+    EXPECT_THAT(ErrorOf(Scenario(absl::StrCat(", drivers: [", drivers, "]"),
+                                 JobText("a", "template: one-gpu", "10m"))),
+                HasSubstr(expected))
+        << drivers;
+  }
 }
 
 TEST_F(StructuredDraTest, RefusesWhatMakesNoSense) {
