@@ -122,7 +122,7 @@ struct StructuredRules::State : DraRules::Cycle {
   };
   std::map<NodeId, Rejected> rejected;
   bool at_once = false;  // by FilterAll: the two above are empty
-  bool failed = false;  // an error ended the attempt
+  bool failed = false;   // an error ended the attempt
 };
 
 // Notes how the latest search ended, which the words of a status do not tell.

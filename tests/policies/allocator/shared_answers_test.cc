@@ -585,7 +585,8 @@ TEST(SharedAnswersTest, OutcomesThatAreKeptAreThoseOfAFreshLook) {
       // Claims of two kinds take turns, so that each finds what the other has not seen.
       auto claims = SharingPointers(world.claims);
       if (round % 3 == 2) claims.resize(1);
-      const auto allocator = StructuredAllocator::Make(held, verdicts, SharingPointers(world.classes));
+      const auto allocator =
+          StructuredAllocator::Make(held, verdicts, SharingPointers(world.classes));
       const NodeOutcomes* const kept = allocator->DecideNodes(claims);
       ASSERT_NE(kept, nullptr);
       ASSERT_EQ(kept->size(), world.nodes.size());
