@@ -46,6 +46,14 @@ class SliceInventory {
   // False if there is none.
   bool Remove(absl::string_view name);
 
+  // The slices with the taints of rules, and the classes.
+  absl::Span<const std::shared_ptr<const proto::kube::ResourceSlice>> slices() const {
+    return slices_;
+  }
+  absl::Span<const std::shared_ptr<const proto::kube::DeviceClass>> classes() const {
+    return classes_;
+  }
+
   // The nodes of the cluster, by number, for DeviceSearch::DecideNodes. They belong to the caller,
   // outlive the inventory, and stay as they are.
   void SetNodes(absl::Span<const proto::kube::Node> nodes) { nodes_ = nodes; }
