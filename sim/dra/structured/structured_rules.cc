@@ -53,9 +53,6 @@ constexpr Reason kStructuredReasons[] = {
 // To hide a node costs the engine more than to look at an allowed one.
 constexpr size_t kCostOfExcluded = 16;
 
-// The run's time zero.
-constexpr char kTimeZero[] = "2000-01-01T00:00:00Z";
-
 DraRules::Code CodeOfStep(StepCode code) {
   switch (code) {
     case StepCode::kSuccess:
@@ -172,10 +169,7 @@ StructuredRules::State& StructuredRules::AsState(Cycle& cycle) {
   return static_cast<State&>(cycle);
 }
 
-int64_t StructuredRules::NowNs() const {
-  static const int64_t zero = KubeTimeNs(kTimeZero);
-  return zero + client_->now().ns();
-}
+int64_t StructuredRules::NowNs() const { return KubeNowNs(client_->now()); }
 
 void StructuredRules::Start(ApiClient* client) {
   client_ = client;
