@@ -15,11 +15,12 @@
 #include "model/cluster_state.h"
 #include "model/device_columns.h"
 #include "model/ids.h"
+#include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/allocator/allocator_options.h"
 #include "policies/allocator/choice.h"
 #include "policies/allocator/device_catalog.h"
-#include "policies/allocator/device_use.h"
+#include "policies/allocator/held_devices.h"
 #include "policies/allocator/node_pools.h"
 #include "policies/allocator/selector_verdicts.h"
 #include "policies/dra/counter_ledger.h"
@@ -63,10 +64,15 @@ class SliceInventory {
     return classes_;
   }
 
-  // A search over the slices as they are now. The catalog is kept until a slice changes, verdicts
-  // as long as the inventory, which must outlive the search. InvalidArgument as long as a slice has
-  // amounts that are no quantities. O(devices) after a change, else O(use).
-  absl::StatusOr<std::unique_ptr<DeviceSearch>> NewSearch(const DeviceUse& use);
+  // The nodes of the cluster, by number, for DeviceSearch::DecideNodes. They belong to the caller,
+  // outlive the inventory, and stay as they are.
+  void SetNodes(absl::Span<const proto::kube::Node> nodes) { nodes_ = nodes; }
+
+  // A search over the slices as they are now, in which what the cluster's inventory says is held.
+  // The catalog is kept until a slice changes, verdicts as long as the inventory, which must
+  // outlive the search. InvalidArgument as long as a slice has amounts that are no quantities.
+  // O(devices) after a change, else O(what claims have taken or given back since the last search).
+  absl::StatusOr<std::unique_ptr<DeviceSearch>> NewSearch();
 
   // For checkpoints (sim/dra/api/plane_archive.h). The cluster, which has what claims hold, is
   // loaded before; loading publishes the slices.
@@ -90,6 +96,7 @@ class SliceInventory {
     std::vector<std::shared_ptr<const proto::kube::ResourceSlice>> slices;
     std::shared_ptr<DeviceCatalog> catalog;
     std::shared_ptr<NodePools> pools;
+    std::shared_ptr<HeldDevices> held;  // in the cluster's inventory
   };
   // Its place in slices_, whose size it is without one.
   size_t Find(absl::string_view name) const;
@@ -106,6 +113,7 @@ class SliceInventory {
   std::shared_ptr<SelectorVerdicts> verdicts_;
   std::vector<proto::kube::DeviceTaintRule> rules_;
   std::vector<std::shared_ptr<const proto::kube::DeviceClass>> classes_;
+  absl::Span<const proto::kube::Node> nodes_;
   std::vector<std::shared_ptr<const proto::kube::ResourceSlice>> slices_;
   std::vector<Publication> publications_;  // beside slices_
   std::shared_ptr<const Views> views_;     // null after a change; searches keep theirs

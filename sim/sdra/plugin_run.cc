@@ -100,7 +100,7 @@ PluginRun::PluginRun(const kube::SdraCase& given, const AllocatorOptions& alloca
       inventory_(allocator, make_verdicts, &cluster_),
       plugin_(
           &store_, &classes_, &in_flight_,
-          [this](const DeviceUse& use) { return inventory_.NewSearch(use); }, options),
+          [this] { return inventory_.NewSearch(); }, options),
       writes_(&store_, &in_flight_, options),
       now_ns_(KubeTimeNs(kStart)) {}
 

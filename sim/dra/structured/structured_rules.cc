@@ -54,6 +54,9 @@ constexpr Reason kStructuredReasons[] = {
     {ReasonKind::kStaleObject, "a call to the API server failed"},
 };
 
+// To hide a node costs the engine more than to look at an allowed one.
+constexpr size_t kCostOfExcluded = 16;
+
 DraRules::Code CodeOfStep(StepCode code) {
   switch (code) {
     case StepCode::kSuccess:
@@ -120,7 +123,8 @@ struct StructuredRules::State : DraRules::Cycle {
     std::set<size_t> unavailable;  // claims
   };
   std::map<NodeId, Rejected> rejected;
-  bool failed = false;  // an error ended the attempt
+  bool at_once = false;  // by FilterAll: the two above are empty
+  bool failed = false;   // an error ended the attempt
 
   // Filter's finds on the chosen node alone: an attempt is saved before Filter or after Reserve.
   // The search has no more to do then, and nodes have been rejected.
@@ -151,6 +155,9 @@ class StructuredRules::NotedSearch : public DeviceSearch {
     *outcome_ = result.outcome;
     return result;
   }
+  const NodeOutcomes* DecideNodes(absl::Span<const ClaimRef> claims) override {
+    return search_->DecideNodes(claims);
+  }
 
  private:
   std::unique_ptr<DeviceSearch> search_;
@@ -165,8 +172,8 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, ClusterS
       inventory_(options.allocator, MakeCelVerdicts, cluster),
       plugin_(
           &cache_, &classes_, &in_flight_,
-          [this](const DeviceUse& use) -> absl::StatusOr<std::unique_ptr<DeviceSearch>> {
-            absl::StatusOr<std::unique_ptr<DeviceSearch>> search = inventory_.NewSearch(use);
+          [this]() -> absl::StatusOr<std::unique_ptr<DeviceSearch>> {
+            absl::StatusOr<std::unique_ptr<DeviceSearch>> search = inventory_.NewSearch();
             if (!search.ok()) return search.status();
             return std::make_unique<NotedSearch>(*std::move(search), &outcome_);
           },
@@ -175,6 +182,7 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, ClusterS
   for (size_t n = 0; n < cluster->node_count(); ++n) {
     nodes_.push_back(NodeToV1(cluster->node_spec(NodeId(n))));
   }
+  inventory_.SetNodes(nodes_);
 }
 
 StructuredRules::~StructuredRules() = default;
@@ -399,6 +407,18 @@ NodeRestriction StructuredRules::Restriction(Cycle& cycle) {
   State& state = AsState(cycle);
   state.allowed.clear();
   state.rejected.clear();
+  NodeRestriction restriction;
+  // Nodes that are scored need their devices.
+  const bool scored = options_.scores || options_.choice_weight() != 0;
+  const NodeOutcomes* const all =
+      options_.filters_at_once && !scored ? plugin_.FilterAll(state.cycle) : nullptr;
+  state.at_once = all != nullptr;
+  if (state.at_once) {
+    restriction.only_allowed = kCostOfExcluded * all->others().size() > all->fitting().size();
+    (restriction.only_allowed ? restriction.allowed : restriction.excluded) =
+        restriction.only_allowed ? all->fitting() : all->others();
+    return restriction;
+  }
   for (size_t n = 0; n < nodes_.size() && !state.failed; ++n) {
     const NodeId node(n);
     if (!cluster_->node(node).available) continue;
@@ -415,7 +435,6 @@ NodeRestriction StructuredRules::Restriction(Cycle& cycle) {
     state.rejected[node] = {why, std::move(unavailable)};
   }
   if (state.failed) state.allowed.clear();
-  NodeRestriction restriction;
   restriction.only_allowed = true;
   restriction.allowed = state.allowed;
   return restriction;
@@ -424,6 +443,19 @@ NodeRestriction StructuredRules::Restriction(Cycle& cycle) {
 ReasonIndex StructuredRules::WhyRejected(Cycle& cycle, NodeId node) {
   State& state = AsState(cycle);
   if (state.failed) return static_cast<ReasonIndex>(Why::kSearchFailed);
+  if (state.at_once) {
+    const NodeOutcomes* const all = plugin_.FilterAll(state.cycle);
+    DRASIM_CHECK(all != nullptr);
+    switch (all->Of(node)) {
+      case AllocationOutcome::kAllocated:
+        return kFits;
+      case AllocationOutcome::kNodeError:
+        return static_cast<ReasonIndex>(Why::kNodeRejected);
+      case AllocationOutcome::kDoesNotFit:
+      case AllocationOutcome::kError:
+        return static_cast<ReasonIndex>(Why::kDoesNotFit);
+    }
+  }
   const auto found = state.rejected.find(node);
   if (found == state.rejected.end()) return kFits;
   state.cycle.unavailable.insert(found->second.unavailable.begin(),
@@ -459,6 +491,10 @@ DraRules::Status StructuredRules::PostFilter(Cycle& cycle) {
 DraRules::Status StructuredRules::Reserve(Cycle& cycle, NodeId node) {
   State& state = AsState(cycle);
   state.node = node;
+  if (state.at_once) {
+    const ClaimStatus found = plugin_.Filter(&state.cycle, nodes_[node.value()]);
+    if (!found.ok()) return StatusBecause(found, Why::kNotReserved);
+  }
   state.chosen = NameOf(node);
   return StatusBecause(plugin_.Reserve(&state.cycle, NameOf(node)), Why::kNotReserved);
 }

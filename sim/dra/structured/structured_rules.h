@@ -2,8 +2,10 @@
 // with the objects that the scheduler's informers deliver. The calls of a step go through the
 // scheduler's client, in virtual time; waits for binding conditions are timers of it.
 //
-// Filter is a restriction of all nodes: every node of the cluster that is there is searched once in
-// an attempt. An error that ends the attempt rejects them all.
+// Filter is a restriction of all nodes: those that are known to be as they were keep their verdict
+// (StructuredResources::FilterAll), and the devices are chosen on the node that is reserved.
+// Otherwise every node of the cluster that is there is searched once in an attempt. An error that
+// ends the attempt rejects them all.
 #ifndef DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_RULES_H_
 #define DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_RULES_H_
 
@@ -35,13 +37,15 @@ struct StructuredRulesOptions {
   AllocatorOptions allocator;
   StructuredOptions plugin;
   bool taint_rules = true;  // DeviceTaintRules count
-  bool scores = false;  // some claim has a prioritized list
+  bool scores = false;      // some claim has a prioritized list
   // Of the scores of the allocator's policy; no effect without one.
   int64_t policy_weight = kUsualPolicyWeight;
 
   static constexpr int64_t kUsualPolicyWeight = 2;
   int64_t lists_weight() const;
   int64_t choice_weight() const { return allocator.policy == nullptr ? 0 : policy_weight; }
+  // Nodes are judged all at once where that gives the same answers; false is for tests.
+  bool filters_at_once = true;
 };
 
 // The state that the rules decide by, for explanations. Valid until the rules change.
