@@ -162,6 +162,25 @@ void ClusterState::ReplaceSlice(SliceId slice, const SliceFacts& facts) {
 
 void ClusterState::WithdrawSlice(SliceId slice) { ChangeSlice(slice, nullptr); }
 
+// Versions stay, since those of the state that was loaded count the publication already.
+std::vector<SliceId> ClusterState::RestoreSlices(absl::Span<const SliceFacts> slices) {
+  DeviceInventory& inventory = claims_->inventory;
+  const InventoryRows held(inventory.held().begin(), inventory.held().end());
+  UnchargeParts(held);
+  for (size_t i = 0; i < inventory.slice_count(); ++i) {
+    if (inventory.slice(SliceId(i)) != nullptr) inventory.SetSlice(SliceId(i), nullptr);
+  }
+  std::vector<SliceId> ids;
+  for (const SliceFacts& facts : slices) {
+    InventorySlice read = inventory.InternSlice(facts);
+    FindNodeAndParts(facts, &read);
+    ids.push_back(inventory.AddSlice());
+    inventory.SetSlice(ids.back(), std::make_shared<const InventorySlice>(std::move(read)));
+  }
+  ChargeParts(std::exchange(claims_->charged, {}));
+  return ids;
+}
+
 void ClusterState::SetHolding(const DeviceHolder& holder, DeviceHolding holding) {
   DeviceInventory& inventory = claims_->inventory;
   ClaimDevicesChange change;

@@ -344,6 +344,9 @@ class ClusterState {
   SliceId PublishSlice(const SliceFacts& facts);
   void ReplaceSlice(SliceId slice, const SliceFacts& facts);
   void WithdrawSlice(SliceId slice);
+  // Completes Load, which knows what claims hold: these slices, in this order, replace all others.
+  // O(devices).
+  std::vector<SliceId> RestoreSlices(absl::Span<const SliceFacts> slices);
   // The claim holds these devices, and no others, from now on; `pending`: they are chosen, but not
   // written yet, which is a holding of its own. Whoever decided so is right: false only says that
   // somebody else was in the way, or that a counter does not suffice. O(devices).

@@ -126,9 +126,9 @@ std::vector<Command> MakeCommands() {
        "device-plugin:static-mig,\n"
        "device-plugin:time-slicing[=N], dra-classic[:PLACEMENT][:immediate], where PLACEMENT is "
        "first-fit,\n"
-       "fragmentation or a MIG policy, and dra-structured. All see the same jobs, behind one queue "
-       "and one policy "
-       "(--policies);\n"
+       "fragmentation or a MIG policy, and dra-structured[:POLICY], where POLICY chooses devices "
+       "(best-fit, ...).\n"
+       "All see the same jobs, behind one queue and one policy (--policies);\n"
        "those of a fill come one a second. Below the table stand the most frequent failures and "
        "the first\n"
        "decision in which each world parts from the first one.\n"
@@ -253,6 +253,9 @@ std::vector<Command> MakeCommands() {
        {{"variant", "", "VARIANT",
          "of the original allocator: stable, incubating (default) or experimental"},
         {"release", "", "RELEASE", "of the original scheduler: 1.34 to 1.37 (default)"},
+        {"policy", "", "POLICY",
+         "that chooses among all solutions on a node: first-fit (default), best-fit, "
+         "mig-fragmentation, pack, spread, topology"},
         {"mended", "", "",
          "without the bugs that are open in the original (strict_upstream: false)"},
         {"count-steps", "", "",

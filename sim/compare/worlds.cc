@@ -20,6 +20,7 @@
 #include "model/text/did_you_mean.h"
 #include "model/text/mig_catalogue.h"
 #include "model/text/yaml_proto.h"
+#include "policies/choice/choice_policies.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/mig_rules.h"
 #include "policies/framework/registry.h"
@@ -33,7 +34,7 @@ namespace {
 
 constexpr absl::string_view kKnownWorlds =
     "direct[:POLICY], device-plugin, device-plugin:static-mig, device-plugin:time-slicing[=N], "
-    "dra-classic[:PLACEMENT][:immediate], dra-structured";
+    "dra-classic[:PLACEMENT][:immediate], dra-structured[:POLICY]";
 constexpr absl::string_view kStreamInterval = "1s";
 constexpr absl::string_view kDefaultFormat = "openb";
 constexpr absl::string_view kMigPolicyPrefix = "mig-";
@@ -265,11 +266,20 @@ absl::string_view LoweringForPublisher(const proto::SliceDriver& driver) {
 absl::StatusOr<ScenarioChange> StructuredWorld(absl::string_view name,
                                                const std::vector<std::string>& parts,
                                                const proto::Scenario& scenario) {
-  if (parts.size() > 1) return WorldError(name, absl::StrCat("expected one of ", kKnownWorlds));
+  if (parts.size() > 2) return WorldError(name, absl::StrCat("expected one of ", kKnownWorlds));
   ScenarioChange change;
   change.clear = {"front_end.device_plugin", "front_end.dra", "timing.bind"};
   ClearLayouts(&change);
   change.set = {"front_end.kind=dra-structured"};
+  if (parts.size() > 1) {
+    std::vector<std::string> known;
+    for (const ChoicePolicyInfo& info : ChoicePolicyInfos()) known.emplace_back(info.name);
+    if (std::find(known.begin(), known.end(), parts[1]) == known.end()) {
+      return WorldError(name, absl::StrCat("unknown policy '", parts[1], "', expected one of ",
+                                           absl::StrJoin(known, ", "), Suggest(parts[1], known)));
+    }
+    change.set.push_back(absl::StrCat("front_end.structured.policy=", parts[1]));
+  }
   proto::SliceDriver driver;
   if (scenario.front_end().structured().drivers_size() > 0) {
     driver = scenario.front_end().structured().drivers(0);

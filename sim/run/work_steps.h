@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "model/text/json_writer.h"
@@ -25,6 +26,14 @@ struct WorkSteps {
   // nodes in structured DRA.
   uint64_t allocator_calls = 0;
   uint64_t api_calls = 0;  // of DRA: reads and writes of all clients, refused ones included
+  // Of structured DRA (policies/allocator/search_counts.h).
+  struct DeviceSearch {
+    uint64_t searches = 0;
+    uint64_t steps = 0;
+    uint64_t candidates = 0;
+    uint64_t cel_evaluations = 0;
+  };
+  std::optional<DeviceSearch> device_search;
   PluginCalls filter_calls;
   PluginCalls score_calls;
 };

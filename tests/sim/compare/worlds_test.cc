@@ -126,6 +126,9 @@ TEST(WorldsTest, DraStructured) {
   };
   EXPECT_EQ(World("dra-structured"), structured("mig-smallest", nvidia("dynamic")));
   EXPECT_EQ(World("dra-structured", kT4), structured("whole-gpu", nvidia("none")));
+  EXPECT_EQ(
+      World("dra-structured:best-fit", kT4),
+      structured("whole-gpu", Joined({"front_end.structured.policy=best-fit"}, nvidia("none"))));
   // The scenario's own driver stays.
   const auto own = [](absl::string_view driver) {
     return absl::StrCat(kA100, "front_end: {structured: {drivers: [{", driver, "}]}}\n");
@@ -216,11 +219,17 @@ TEST(WorldsTest, WhatIsNoWorld) {
   };
   const std::string known =
       "expected one of direct[:POLICY], device-plugin, device-plugin:static-mig, "
-      "device-plugin:time-slicing[=N], dra-classic[:PLACEMENT][:immediate], dra-structured";
+      "device-plugin:time-slicing[=N], dra-classic[:PLACEMENT][:immediate], "
+      "dra-structured[:POLICY]";
   const std::pair<const char*, std::string> cases[] = {
       {"device-plugn", absl::StrCat("--worlds: unknown world 'device-plugn', ", known,
                                     " (did you mean 'device-plugin'?)")},
       {"", absl::StrCat("--worlds: unknown world '', ", known)},
+      {"dra-structured:best",
+       "--worlds: 'dra-structured:best': unknown policy 'best', expected one "
+       "of first-fit, best-fit, mig-fragmentation, pack, spread, topology "
+       "(did you mean 'best-fit'?)"},
+      {"dra-structured:pack:x", absl::StrCat("--worlds: 'dra-structured:pack:x': ", known)},
       {"direct:fdg",
        "--worlds: 'direct:fdg': unknown policy 'fdg', expected one of random, dotprod, "
        "gpu-clustering, gpu-packing, best-fit, fgd, consolidate, least-allocated, most-allocated, "
@@ -268,7 +277,7 @@ TEST(WorldsTest, Lists) {
                   "--worlds: found '", text,
                   "', expected names with commas between: direct[:POLICY], device-plugin, "
                   "device-plugin:static-mig, device-plugin:time-slicing[=N], "
-                  "dra-classic[:PLACEMENT][:immediate], dra-structured")));
+                  "dra-classic[:PLACEMENT][:immediate], dra-structured[:POLICY]")));
   }
   EXPECT_EQ(parse("direct,device-plugin,direct").status(),
             absl::InvalidArgumentError("--worlds: 'direct' is there twice"));
