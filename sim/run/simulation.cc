@@ -629,6 +629,7 @@ absl::Status Simulation::MakeProfile() {
     for (const JobArrival& job : workload_.rows()) {
       if (job.pods > 1 || !job.more_pods.empty()) dra_->NoteGang();
     }
+    dra_->SetEvents(spec_.cluster.events);
     RETURN_IF_ERROR(
         dra_->MakePlane(cluster_.get(), MigMix(*shapes_, workload_.rows()), spec_.seed));
     const absl::Status deletable =

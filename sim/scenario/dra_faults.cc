@@ -84,7 +84,7 @@ absl::Status ReadFault(const proto::DraFault& f, const std::string& key, PlaneFa
                     : absl::StartsWith(key, "front_end.dra.")
                         ? "scheduler, claim-controller, garbage-collector, kubelet or a driver's "
                           "name"
-                        : "scheduler, claim-controller, garbage-collector or kubelet");
+                        : "scheduler, claim-controller, garbage-collector, kubelet or a driver that publishes");
   }
   return absl::OkStatus();
 }

@@ -262,7 +262,7 @@ absl::StatusOr<FrontEndSpec> MakeFrontEndSpec(const proto::Scenario& s) {
     return KeyError("front_end.device_plugin",
                     "expected none without front_end.kind: device-plugin");
   }
-  if (!plugin) RETURN_IF_ERROR(CheckNoDeviceEvents(s));
+  RETURN_IF_ERROR(CheckDeviceEvents(s));
   for (int i = 0; i < s.cluster().devices_size(); ++i) {
     const std::string key = absl::StrCat("cluster.devices[", i, "]");
     ASSIGN_OR_RETURN(DeviceGroupSpec group, ReadDeviceGroup(s.cluster().devices(i), key));
