@@ -15,10 +15,12 @@
 #include "model/cluster_state.h"
 #include "model/device_columns.h"
 #include "model/ids.h"
+#include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/allocator/allocator_options.h"
+#include "policies/allocator/choice.h"
 #include "policies/allocator/device_catalog.h"
-#include "policies/allocator/device_use.h"
+#include "policies/allocator/held_devices.h"
 #include "policies/allocator/node_pools.h"
 #include "policies/allocator/selector_verdicts.h"
 #include "policies/dra/counter_ledger.h"
@@ -37,8 +39,11 @@ class SliceInventory {
                  ClusterState* cluster);
 
   void AddClass(proto::kube::DeviceClass device_class);
-  // Rules count for the slices that are put later.
-  void AddRule(proto::kube::DeviceTaintRule rule) { rules_.push_back(std::move(rule)); }
+  // Adds the rule behind the others, or puts it in the place of the one with its name. Rules count
+  // for the slices that are put later. O(rules).
+  void PutRule(proto::kube::DeviceTaintRule rule);
+  // False if there is none.
+  bool RemoveRule(absl::string_view name);
   // Adds the slice behind the others, or puts it in the place of the one with its name, which is
   // the result: whether there was one. O(slices).
   bool Put(std::shared_ptr<const proto::kube::ResourceSlice> slice);
@@ -48,6 +53,9 @@ class SliceInventory {
   // False if there is none.
   bool Remove(absl::string_view name);
 
+  // What the policy of the allocator has chosen so far.
+  const ChoiceCounts& choice_counts() const { return choice_counts_; }
+
   // The slices with the taints of rules, and the classes.
   absl::Span<const std::shared_ptr<const proto::kube::ResourceSlice>> slices() const {
     return slices_;
@@ -56,10 +64,15 @@ class SliceInventory {
     return classes_;
   }
 
-  // A search over the slices as they are now. The catalog is kept until a slice changes, verdicts
-  // as long as the inventory, which must outlive the search. InvalidArgument as long as a slice has
-  // amounts that are no quantities. O(devices) after a change, else O(use).
-  absl::StatusOr<std::unique_ptr<DeviceSearch>> NewSearch(const DeviceUse& use);
+  // The nodes of the cluster, by number, for DeviceSearch::DecideNodes. They belong to the caller,
+  // outlive the inventory, and stay as they are.
+  void SetNodes(absl::Span<const proto::kube::Node> nodes) { nodes_ = nodes; }
+
+  // A search over the slices as they are now, in which what the cluster's inventory says is held.
+  // The catalog is kept until a slice changes, verdicts as long as the inventory, which must
+  // outlive the search. InvalidArgument as long as a slice has amounts that are no quantities.
+  // O(devices) after a change, else O(what claims have taken or given back since the last search).
+  absl::StatusOr<std::unique_ptr<DeviceSearch>> NewSearch();
 
   // For checkpoints (sim/dra/api/plane_archive.h). The cluster, which has what claims hold, is
   // loaded before; loading publishes the slices.
@@ -67,7 +80,7 @@ class SliceInventory {
   static void Fields(Archive& a, Self& s) {
     std::vector<size_t> places;
     if constexpr (!Archive::kLoads) places = s.PublishedPlaces();
-    a(s.rules_, s.classes_, s.slices_, places, s.ledger_);
+    a(s.rules_, s.classes_, s.slices_, places, s.ledger_, s.choice_counts_);
     if constexpr (Archive::kLoads) {
       if (a.ok() && !s.Restore(places)) a.Fail("slices are published that are not there");
     }
@@ -83,6 +96,7 @@ class SliceInventory {
     std::vector<std::shared_ptr<const proto::kube::ResourceSlice>> slices;
     std::shared_ptr<DeviceCatalog> catalog;
     std::shared_ptr<NodePools> pools;
+    std::shared_ptr<HeldDevices> held;  // in the cluster's inventory
   };
   // Its place in slices_, whose size it is without one.
   size_t Find(absl::string_view name) const;
@@ -99,11 +113,13 @@ class SliceInventory {
   std::shared_ptr<SelectorVerdicts> verdicts_;
   std::vector<proto::kube::DeviceTaintRule> rules_;
   std::vector<std::shared_ptr<const proto::kube::DeviceClass>> classes_;
+  absl::Span<const proto::kube::Node> nodes_;
   std::vector<std::shared_ptr<const proto::kube::ResourceSlice>> slices_;
   std::vector<Publication> publications_;  // beside slices_
   std::shared_ptr<const Views> views_;     // null after a change; searches keep theirs
-  CounterLedger ledger_;                   // without strict_upstream
-  std::vector<CounterDrift> drift_;        // of views_
+  ChoiceCounts choice_counts_;
+  CounterLedger ledger_;             // without strict_upstream
+  std::vector<CounterDrift> drift_;  // of views_
 };
 
 }  // namespace drasim

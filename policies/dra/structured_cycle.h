@@ -75,10 +75,11 @@ struct StructuredCycle {
     std::vector<proto::kube::AllocationResultV1> allocations;
     ClaimRef synthetic;  // with the requests of this node; null if the pod needs none
     std::vector<proto::kube::ContainerExtendedResourceRequest> mappings;
+    int64_t rank = 0;  // SearchResult::rank
 
     template <typename Archive, typename Self>
     static void Fields(Archive& a, Self& s) {
-      a(s.allocations, s.synthetic, s.mappings);
+      a(s.allocations, s.synthetic, s.mappings, s.rank);
     }
   };
   enum class Phase : uint8_t { kNone, kPostFilter, kBind, kWait, kUnreserve };

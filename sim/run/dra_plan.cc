@@ -15,9 +15,11 @@
 #include "model/kube/resource_lift.h"
 #include "model/proto/kube.pb.h"
 #include "model/status_macros.h"
+#include "policies/choice/choice_policies.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/counting_driver.h"
 #include "sim/dra/structured/structured_rules.h"
+#include "sim/run/device_parts.h"
 #include "sim/run/manifest_objects.h"
 #include "sim/run/manifests.h"
 #include "sim/scenario/name_pattern.h"
@@ -223,7 +225,7 @@ absl::Status DraPlan::MakePlane(ClusterState* cluster,
   RETURN_IF_ERROR(FindFaultNodes(*cluster, &options.faults));
   RETURN_IF_ERROR(ReadObjects());
   if (spec_->structured.has_value()) {
-    RETURN_IF_ERROR(MakeStructuredPlane(cluster, options));
+    RETURN_IF_ERROR(MakeStructuredPlane(cluster, mix, options));
   } else {
     RETURN_IF_ERROR(MakeClassicPlane(cluster, mix, options));
   }
@@ -314,6 +316,7 @@ absl::Status DraPlan::AddDrivers(const ClusterState& cluster) {
 }
 
 absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
+                                          const std::vector<std::pair<std::string, int64_t>>& mix,
                                           const ControlPlaneOptions& options) {
   if (has_gangs_) {
     return KeyError("workload",
@@ -322,6 +325,7 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
   }
   RETURN_IF_ERROR(AddDrivers(*cluster));
   StructuredRulesOptions rules = spec_->structured->rules;
+  ASSIGN_OR_RETURN(rules.allocator.policy, MakeChoicePolicy(spec_->structured->policy, {mix}));
   std::set<std::string> drivers;
   for (const PublishingDriver& driver : slice_drivers_) {
     if (!driver.name.empty()) drivers.insert(driver.name);
@@ -334,10 +338,6 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
                                    kResourceV1, " with front_end.kind: dra-structured"));
     }
     if (object->has_resource_slice()) drivers.insert(object->resource_slice().spec().driver());
-    if (object->has_device_taint_rule()) {
-      if (!spec_->structured->taint_rules) continue;
-      rules.taint_rules.push_back(object->device_taint_rule());
-    }
     rules.scores |= HasPrioritizedList(*object);
   }
   OtherRules other;
@@ -348,6 +348,8 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
   }
   ASSIGN_OR_RETURN(
       parts_, MakePublishingParts(slice_drivers_, events_, *spec_->structured, options, *cluster));
+  RETURN_IF_ERROR(AddTaintParts(*spec_->structured, options, objects_, events_, &parts_));
+  AddBinder(*spec_->structured, options, slice_drivers_, &parts_);
   for (const std::unique_ptr<PlanePart>& part : parts_) other.parts.push_back(part.get());
   other.rules = std::make_unique<StructuredRules>(rules, cluster);
   plane_ = std::make_unique<ControlPlane>(
@@ -504,7 +506,6 @@ absl::Status DraPlan::ReadObjects() {
 
 absl::Status DraPlan::CreateObjects(const ClusterState& cluster) {
   for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
-    if (object->has_device_taint_rule()) continue;  // the rules have them
     ASSIGN_OR_RETURN(ObjectRef made, ToControlPlane(*object, cluster, plane_->names()));
     RETURN_IF_ERROR(plane_->Create(std::move(made)));
   }

@@ -327,6 +327,8 @@ absl::StatusOr<std::optional<DraSpec>> MakeDraSpec(const proto::Scenario& s,
     spec.objects.assign(s.front_end().structured().slices().begin(),
                         s.front_end().structured().slices().end());
     ASSIGN_OR_RETURN(spec.plane, ReadStructuredPlane(s.front_end().structured()));
+    RETURN_IF_ERROR(ReadDuration("preemption.grace_period", s.preemption().grace_period(),
+                                 &spec.plane.kubelet.grace_period));
     AddClaimDeletions(deletions, &spec.plane);
     return std::optional<DraSpec>(std::move(spec));
   }

@@ -58,7 +58,8 @@ struct DraManager::PodState {
     kPreparing,        // a plugin is at work
     kRetryingPrepare,  // at the next pod sync
     kReportingRunning,
-    kRunning,  // until WorkDone or a stop
+    kRunning,      // until WorkDone or a stop
+    kTerminating,  // works on for its grace period
     kUnpreparing,
     kRetryingUnprepare,
     kReportingEnd,
@@ -81,6 +82,7 @@ struct DraManager::PodState {
   NodeId node;
   Stage stage = Stage::kFetching;
   uint64_t token = 0;  // of the call or timer in progress; 0: none
+  SimTime stop_at;     // end of the grace period
   bool ending = false;
   bool failed = true;                          // outcome; stopped containers count as failed
   bool gone = false;                           // from the server: no further reports
@@ -90,6 +92,7 @@ struct DraManager::PodState {
   std::vector<PluginCall> calls;               // of the present attempt
   size_t call = 0;                             // the present one; kPreparing, kUnpreparing
 
+  bool works() const { return stage == Stage::kRunning || stage == Stage::kTerminating; }
   // True when a later call concerns the claim as well.
   bool IsInLaterCall(Uid claim) const {
     for (size_t i = call + 1; i < calls.size(); ++i) {
@@ -100,8 +103,8 @@ struct DraManager::PodState {
 
   template <typename Archive, typename Self>
   static void Fields(Archive& a, Self& s) {
-    a(s.pod, s.node, s.stage, s.token, s.ending, s.failed, s.gone, s.entry, s.to_prepare, s.held,
-      s.calls, s.call);
+    a(s.pod, s.node, s.stage, s.token, s.stop_at, s.ending, s.failed, s.gone, s.entry, s.to_prepare,
+      s.held, s.calls, s.call);
   }
 };
 
@@ -169,8 +172,9 @@ void DraManager::OnRestart() {
 
 void DraManager::WorkDone(Uid pod, bool failed) {
   PodState* state = FindState(pod);
-  if (state == nullptr || state->stage != PodState::Stage::kRunning) return;
+  if (state == nullptr || !state->works()) return;
   state->failed = failed;
+  if (state->stage == PodState::Stage::kTerminating) Cancel(*state);
   End(*state);
 }
 
@@ -198,7 +202,7 @@ void DraManager::NodeLost(NodeId node) {
 
 bool DraManager::IsRunning(Uid pod) const {
   const PodState* state = FindState(pod);
-  return state != nullptr && state->stage == PodState::Stage::kRunning;
+  return state != nullptr && state->works();
 }
 
 bool DraManager::CallsPlugins() const {
@@ -246,6 +250,7 @@ void DraManager::Continue(uint64_t token, const ApiReply* reply) {
     case PodState::Stage::kUnpreparing:
       return FinishUnprepareCall(*state);
     case PodState::Stage::kRetryingUnprepare:
+    case PodState::Stage::kTerminating:
       return End(*state);
     case PodState::Stage::kReportingEnd:
       return FinishReportEnd(*state, *reply);
@@ -259,9 +264,23 @@ void DraManager::Continue(uint64_t token, const ApiReply* reply) {
 // Waits for the call or timer in progress.
 void DraManager::Stop(PodState& state) {
   if (state.ending) return;
+  if (!state.gone && !HasPodEnded(*state.pod) && options_.grace_period > SimDuration()) {
+    if (state.stage == PodState::Stage::kTerminating) return;
+    if (state.stage == PodState::Stage::kRunning) {
+      state.stop_at = client_->now() + options_.grace_period;
+      return Terminate(state);
+    }
+  }
   state.ending = true;
-  if (state.stage == PodState::Stage::kRetryingPrepare) Cancel(state);
+  const bool timer = state.stage == PodState::Stage::kRetryingPrepare ||
+                     state.stage == PodState::Stage::kTerminating;
+  if (timer) Cancel(state);
   if (state.token == 0) End(state);
+}
+
+void DraManager::Terminate(PodState& state) {
+  state.stage = PodState::Stage::kTerminating;
+  Arm(state, std::max(state.stop_at - client_->now(), SimDuration()));
 }
 
 // True when the pod is to end because of others: it is deleted, or its status says that it has
@@ -284,6 +303,8 @@ void DraManager::Resume(PodState& state) {
       if (state.stage == PodState::Stage::kRunning) return;
       if (state.stage == PodState::Stage::kReportingRunning) return ReportRunning(state);
       return StartAttempt(state);
+    case PodState::Stage::kTerminating:
+      return state.gone ? End(state) : Terminate(state);
     case PodState::Stage::kUnpreparing:
     case PodState::Stage::kRetryingUnprepare:
     case PodState::Stage::kReportingEnd:

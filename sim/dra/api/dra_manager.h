@@ -10,7 +10,8 @@
 // unprepare the claims that no other pod on the node uses (on failure again after 10 to 15 s), then
 // PATCH pods/status (Succeeded or Failed).
 //
-// A pod in deletion (deletionTimestamp) is stopped, unprepared, reported, and deleted with `force`.
+// A pod in deletion (deletionTimestamp) is stopped, after its grace period if it runs, unprepared,
+// reported, and deleted with `force`.
 // A pod deleted by force is stopped and unprepared. A call in progress is not cancelled: its effect
 // is kept and then undone. When a node is lost, its pods are forgotten here and nothing is
 // unprepared.
@@ -62,6 +63,8 @@ struct DraManagerOptions {
   SimDuration retry = SimDuration::Seconds(10);
   // Delay before a failed prepare is retried, from 1.27 on.
   SimDuration prepare_retry = SimDuration::Seconds(60);
+  // Running pods work on for so long after their deletion.
+  SimDuration grace_period;
   double retry_jitter = 0.5;  // largest addition to the delay, as a share of it
   // Seconds of one gRPC call to a plugin, in addition to the driver's own PrepareTime.
   std::optional<Distribution> grpc_latency;
@@ -147,6 +150,8 @@ class DraManager : public Actor {
   // The end of a call or a timer of the pod; null: a timer.
   void Continue(uint64_t token, const ApiReply* reply);
   void Stop(PodState& state);
+  // Waits for the end of the grace period.
+  void Terminate(PodState& state);
   static bool IsToEnd(PodState& state);
   void Resume(PodState& state);
 

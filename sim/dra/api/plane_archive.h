@@ -118,7 +118,7 @@ template <template <typename> typename Table>
 using OfObjects =
     std::tuple<Table<Pod>, Table<ResourceClass>, Table<ResourceClaim>, Table<ResourceClaimTemplate>,
                Table<PodSchedulingContext>, Table<ParametersObject>, Table<DeviceClassObject>,
-               Table<ResourceSliceObject>, Table<Allocation>>;
+               Table<ResourceSliceObject>, Table<DeviceTaintRuleObject>, Table<Allocation>>;
 
 template <typename T, typename Tuple>
 inline constexpr bool kIsOneOf = false;
@@ -540,6 +540,14 @@ void Fields(A& a, plane_archive::FieldsOf<A, ResourceSliceObject>& s) {
   a(s.meta, s.object);
 }
 template <typename A>
+void Fields(A& a, plane_archive::FieldsOf<A, DeviceTaintRuleObject::Eviction>& e) {
+  a(e.known, e.in_progress, e.reason, e.message, e.generation, e.changed);
+}
+template <typename A>
+void Fields(A& a, plane_archive::FieldsOf<A, DeviceTaintRuleObject>& r) {
+  a(r.meta, r.generation, r.eviction);
+}
+template <typename A>
 void Fields(A& a, plane_archive::FieldsOf<A, Consumer>& c) {
   a(c.resource, c.name, c.uid);
 }
@@ -589,7 +597,8 @@ void Fields(A& a, plane_archive::FieldsOf<A, Pod::ClaimName>& n) {
 }
 template <typename A>
 void Fields(A& a, plane_archive::FieldsOf<A, Pod>& p) {
-  a(p.meta, p.claims, p.node, p.phase, p.claim_names, p.unschedulable, p.nominated, p.row);
+  a(p.meta, p.claims, p.node, p.phase, p.claim_names, p.unschedulable, p.nominated, p.disrupted,
+    p.row);
 }
 
 }  // namespace drasim

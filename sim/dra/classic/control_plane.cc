@@ -86,6 +86,9 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
   for (ClaimDriver* driver : drivers_) {
     driver_controllers_.push_back(std::make_unique<DriverController>(driver, of_driver));
   }
+  host_.evicted = [this](const Pod& pod) {
+    if (pods_.IsPresent(pod)) engine_->EvictPod(pod.row);
+  };
   network_.set_on_message([this](const ApiMessage& message) { Count(message); });
   network_.set_on_commit([this](const WatchEvent& event) {
     pinned_.OnCommit(event, network_.now());
@@ -147,7 +150,10 @@ void ControlPlane::AttachClaims(PodControl* engine) {
   }
   dra_manager_->Start(
       connect("kubelet", options_.kubelets, DraManager::kWatches, dra_manager_.get()));
-  for (PlanePart* part : parts_) part->Start(network_.Connect(part->connection(), part));
+  for (PlanePart* part : parts_) {
+    part->Attach(&host_);
+    part->Start(network_.Connect(part->connection(), part));
+  }
   if (options_.scheduler_reports) {
     scheduler_events_.Start(connect("scheduler-events", options_.scheduler, 0, &scheduler_events_));
     reports_.emplace(scheduler, engine, &scheduler_events_);

@@ -127,6 +127,8 @@ class ControlPlane : public NodeAgent, private PodRunner {
   size_t drivers() const { return driver_controllers_.size(); }
   const ClaimDriver& driver(size_t i) const { return *drivers_[i]; }
   const DriverController& driver_controller(size_t i) const { return *driver_controllers_[i]; }
+  // Of OtherRules, in their order.
+  const std::vector<PlanePart*>& parts() const { return parts_; }
   // Pods that overfull nodes keep waiting.
   const PinnedPods& pinned() const { return pinned_; }
   const ApiCounts& counts(ClientId client) const { return counts_[client]; }
@@ -166,6 +168,7 @@ class ControlPlane : public NodeAgent, private PodRunner {
   std::vector<std::unique_ptr<DriverController>> driver_controllers_;
   std::unique_ptr<DraManager> dra_manager_;
   std::vector<PlanePart*> parts_;
+  PlaneHost host_;
   PinnedPods pinned_;
   PlaneFaults faults_;
   PodControl* engine_ = nullptr;

@@ -10,11 +10,14 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "model/check.h"
+#include "model/kube/kube_time.h"
 #include "model/time.h"
 #include "policies/allocator/cel_verdicts.h"
-#include "policies/dra/binding_conditions.h"
+#include "policies/dra/choice_score.h"
 #include "policies/dra/claim_hints.h"
 #include "policies/dra/claim_rules.h"
+#include "policies/dra/claim_score.h"
+#include "policies/dra/taint_rules.h"
 #include "policies/plugins/default_normalize.h"
 #include "sim/dra/api/plane_archive.h"
 #include "sim/dra/structured/structured_objects.h"
@@ -50,6 +53,9 @@ constexpr Reason kStructuredReasons[] = {
     {ReasonKind::kWaitsForDriver, "the devices are not bound"},
     {ReasonKind::kStaleObject, "a call to the API server failed"},
 };
+
+// To hide a node costs the engine more than to look at an allowed one.
+constexpr size_t kCostOfExcluded = 16;
 
 DraRules::Code CodeOfStep(StepCode code) {
   switch (code) {
@@ -117,7 +123,8 @@ struct StructuredRules::State : DraRules::Cycle {
     std::set<size_t> unavailable;  // claims
   };
   std::map<NodeId, Rejected> rejected;
-  bool failed = false;  // an error ended the attempt
+  bool at_once = false;  // by FilterAll: the two above are empty
+  bool failed = false;   // an error ended the attempt
 
   // Filter's finds on the chosen node alone: an attempt is saved before Filter or after Reserve.
   // The search has no more to do then, and nodes have been rejected.
@@ -148,6 +155,9 @@ class StructuredRules::NotedSearch : public DeviceSearch {
     *outcome_ = result.outcome;
     return result;
   }
+  const NodeOutcomes* DecideNodes(absl::Span<const ClaimRef> claims) override {
+    return search_->DecideNodes(claims);
+  }
 
  private:
   std::unique_ptr<DeviceSearch> search_;
@@ -162,26 +172,28 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, ClusterS
       inventory_(options.allocator, MakeCelVerdicts, cluster),
       plugin_(
           &cache_, &classes_, &in_flight_,
-          [this](const DeviceUse& use) -> absl::StatusOr<std::unique_ptr<DeviceSearch>> {
-            absl::StatusOr<std::unique_ptr<DeviceSearch>> search = inventory_.NewSearch(use);
+          [this]() -> absl::StatusOr<std::unique_ptr<DeviceSearch>> {
+            absl::StatusOr<std::unique_ptr<DeviceSearch>> search = inventory_.NewSearch();
             if (!search.ok()) return search.status();
             return std::make_unique<NotedSearch>(*std::move(search), &outcome_);
           },
           options.plugin),
       writes_(&cache_, &in_flight_, options.plugin) {
-  for (const kube::DeviceTaintRule& rule : options.taint_rules) inventory_.AddRule(rule);
   for (size_t n = 0; n < cluster->node_count(); ++n) {
     nodes_.push_back(NodeToV1(cluster->node_spec(NodeId(n))));
   }
+  inventory_.SetNodes(nodes_);
 }
 
 StructuredRules::~StructuredRules() = default;
+
+int64_t StructuredRulesOptions::lists_weight() const { return scores ? kClaimScoreWeight : 0; }
 
 StructuredRules::State& StructuredRules::AsState(Cycle& cycle) {
   return static_cast<State&>(cycle);
 }
 
-int64_t StructuredRules::NowNs() const { return KubeNowNs(client_->now()); }
+int64_t StructuredRules::NowNs() const { return RunTimeNs(client_->now()); }
 
 void StructuredRules::Start(ApiClient* client) {
   client_ = client;
@@ -189,19 +201,27 @@ void StructuredRules::Start(ApiClient* client) {
 }
 
 uint32_t StructuredRules::watches() const {
-  return WatchBit(ObjectKind::kDeviceClass) | WatchBit(ObjectKind::kResourceSlice);
+  const uint32_t rules = options_.taint_rules ? WatchBit(ObjectKind::kDeviceTaintRule) : 0;
+  return WatchBit(ObjectKind::kDeviceClass) | WatchBit(ObjectKind::kResourceSlice) | rules;
 }
 
 DraRules::Traits StructuredRules::traits() const {
   Traits traits;
   traits.wakes_itself = true;
-  traits.scores = options_.scores;
+  traits.score_weight = options_.lists_weight() + options_.choice_weight();
+  traits.scores = traits.score_weight > 0;
   return traits;
 }
 
 std::vector<Reason> StructuredRules::Reasons() const {
   static_assert(std::size(kStructuredReasons) == static_cast<size_t>(Why::kCallFailed));
   return {std::begin(kStructuredReasons), std::end(kStructuredReasons)};
+}
+
+std::optional<DraRules::PolicyCounts> StructuredRules::policy_counts() const {
+  if (options_.allocator.policy == nullptr) return std::nullopt;
+  const ChoiceCounts& counts = inventory_.choice_counts();
+  return PolicyCounts{counts.choices, counts.solutions, counts.steps, counts.exhausted};
 }
 
 ReasonIndex StructuredRules::CallFailed() const {
@@ -218,6 +238,25 @@ void StructuredRules::TakeClass(const DeviceClassObject& device_class) {
   }
 }
 
+bool StructuredRules::TakeRule(const DeviceTaintRuleObject* before,
+                               const DeviceTaintRuleObject* after) {
+  if (after == nullptr) {
+    inventory_.RemoveRule(before->object->metadata().name());
+  } else {
+    inventory_.PutRule(*after->object);
+  }
+  bool any = false;
+  for (const auto& slice : client_->cache().of<ResourceSliceObject>().Sorted()) {
+    const std::string& driver = slice->object->spec().driver();
+    const std::string& pool = slice->object->spec().pool().name();
+    const bool was = before != nullptr && RuleMeansPool(*before->object, driver, pool);
+    if (!was && (after == nullptr || !RuleMeansPool(*after->object, driver, pool))) continue;
+    inventory_.Put(*slice->object);
+    any = true;
+  }
+  return any;
+}
+
 void StructuredRules::Fill() {
   const ObjectCache& objects = client_->cache();
   std::vector<Ref<DeviceClassObject>> classes = objects.of<DeviceClassObject>().Sorted();
@@ -225,6 +264,16 @@ void StructuredRules::Fill() {
     return a->meta.name.text() < b->meta.name.text();
   });
   for (const Ref<DeviceClassObject>& device_class : classes) TakeClass(*device_class);
+  std::set<std::string> gone_rules = std::move(known_rules_);
+  known_rules_.clear();
+  for (const auto& rule : objects.of<DeviceTaintRuleObject>().Sorted()) {
+    if (!options_.taint_rules) break;
+    const std::string name(rule->meta.name.text());
+    gone_rules.erase(name);
+    known_rules_.insert(name);
+    inventory_.PutRule(*rule->object);
+  }
+  for (const std::string& name : gone_rules) inventory_.RemoveRule(name);
   std::set<std::string> gone = std::move(slices_);
   slices_.clear();
   for (const Ref<ResourceSliceObject>& slice : objects.of<ResourceSliceObject>().Sorted()) {
@@ -241,6 +290,7 @@ void StructuredRules::Fill() {
 
 void StructuredRules::OnWatch(const WatchEvent& event) {
   const bool deleted = event.type == WatchEvent::Type::kDeleted;
+  retainted_ = false;
   if (const auto* claim = PeekAs<ResourceClaim>(event.object)) {
     cache_.OnClaim(*claim, deleted);
   } else if (const auto* device_class = PeekAs<DeviceClassObject>(event.object)) {
@@ -257,6 +307,17 @@ void StructuredRules::OnWatch(const WatchEvent& event) {
     } else {
       inventory_.Put(slice->object.shared());
       slices_.insert(name);
+    }
+  } else if (const auto* rule = PeekAs<DeviceTaintRuleObject>(event.object)) {
+    const std::string name(rule->meta.name.text());
+    const auto* const before = PeekAs<DeviceTaintRuleObject>(event.before);
+    if (deleted) {
+      known_rules_.erase(name);
+      retainted_ = TakeRule(rule, nullptr);
+    } else {
+      known_rules_.insert(name);
+      const bool same = before != nullptr && before->object == rule->object;
+      retainted_ = !same && TakeRule(before, rule);
     }
   }
 }
@@ -287,6 +348,8 @@ bool StructuredRules::HelpsAll(const WatchEvent& event) const {
     const bool was = before != nullptr && before->status.allocation != nullptr;
     return was && (deleted || claim->status.allocation == nullptr);
   }
+  // It changes slices, as the scheduler's informer sees them.
+  if (event.kind() == ObjectKind::kDeviceTaintRule) return retainted_;
   return !deleted &&
          (event.kind() == ObjectKind::kDeviceClass || event.kind() == ObjectKind::kResourceSlice);
 }
@@ -344,6 +407,18 @@ NodeRestriction StructuredRules::Restriction(Cycle& cycle) {
   State& state = AsState(cycle);
   state.allowed.clear();
   state.rejected.clear();
+  NodeRestriction restriction;
+  // Nodes that are scored need their devices.
+  const bool scored = options_.scores || options_.choice_weight() != 0;
+  const NodeOutcomes* const all =
+      options_.filters_at_once && !scored ? plugin_.FilterAll(state.cycle) : nullptr;
+  state.at_once = all != nullptr;
+  if (state.at_once) {
+    restriction.only_allowed = kCostOfExcluded * all->others().size() > all->fitting().size();
+    (restriction.only_allowed ? restriction.allowed : restriction.excluded) =
+        restriction.only_allowed ? all->fitting() : all->others();
+    return restriction;
+  }
   for (size_t n = 0; n < nodes_.size() && !state.failed; ++n) {
     const NodeId node(n);
     if (!cluster_->node(node).available) continue;
@@ -360,7 +435,6 @@ NodeRestriction StructuredRules::Restriction(Cycle& cycle) {
     state.rejected[node] = {why, std::move(unavailable)};
   }
   if (state.failed) state.allowed.clear();
-  NodeRestriction restriction;
   restriction.only_allowed = true;
   restriction.allowed = state.allowed;
   return restriction;
@@ -369,6 +443,19 @@ NodeRestriction StructuredRules::Restriction(Cycle& cycle) {
 ReasonIndex StructuredRules::WhyRejected(Cycle& cycle, NodeId node) {
   State& state = AsState(cycle);
   if (state.failed) return static_cast<ReasonIndex>(Why::kSearchFailed);
+  if (state.at_once) {
+    const NodeOutcomes* const all = plugin_.FilterAll(state.cycle);
+    DRASIM_CHECK(all != nullptr);
+    switch (all->Of(node)) {
+      case AllocationOutcome::kAllocated:
+        return kFits;
+      case AllocationOutcome::kNodeError:
+        return static_cast<ReasonIndex>(Why::kNodeRejected);
+      case AllocationOutcome::kDoesNotFit:
+      case AllocationOutcome::kError:
+        return static_cast<ReasonIndex>(Why::kDoesNotFit);
+    }
+  }
   const auto found = state.rejected.find(node);
   if (found == state.rejected.end()) return kFits;
   state.cycle.unavailable.insert(found->second.unavailable.begin(),
@@ -380,12 +467,19 @@ void StructuredRules::Score(const Cycle& cycle, absl::Span<const NodeId> nodes,
                             absl::Span<int64_t> scores) const {
   const State& state = static_cast<const State&>(cycle);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    scores[i] = plugin_.Score(state.cycle, NameOf(nodes[i]));
+    const std::string& name = NameOf(nodes[i]);
+    scores[i] = plugin_.Score(state.cycle, name);
+    if (options_.choice_weight() == 0) continue;
+    scores[i] = RawChoiceScore(scores[i], StructuredResources::Rank(state.cycle, name));
   }
 }
 
 void StructuredRules::NormalizeScore(absl::Span<int64_t> scores) const {
-  DefaultNormalizeScore(/*reverse=*/false, scores);
+  if (options_.choice_weight() > 0) {
+    NormalizeChoiceScores(options_.lists_weight(), options_.choice_weight(), scores);
+  } else {
+    DefaultNormalizeScore(/*reverse=*/false, scores);
+  }
 }
 
 DraRules::Status StructuredRules::PostFilter(Cycle& cycle) {
@@ -397,6 +491,10 @@ DraRules::Status StructuredRules::PostFilter(Cycle& cycle) {
 DraRules::Status StructuredRules::Reserve(Cycle& cycle, NodeId node) {
   State& state = AsState(cycle);
   state.node = node;
+  if (state.at_once) {
+    const ClaimStatus found = plugin_.Filter(&state.cycle, nodes_[node.value()]);
+    if (!found.ok()) return StatusBecause(found, Why::kNotReserved);
+  }
   state.chosen = NameOf(node);
   return StatusBecause(plugin_.Reserve(&state.cycle, NameOf(node)), Why::kNotReserved);
 }
@@ -521,7 +619,8 @@ void Fields(Archive& a, plane_archive::FieldsOf<Archive, StructuredCycle::Task>&
 
 template <typename Archive, typename Self>
 void StructuredRules::Fields(Archive& archive, Self& self) {
-  archive(self.life_, self.in_flight_, self.slices_, self.known_classes_, self.inventory_);
+  archive(self.life_, self.in_flight_, self.slices_, self.known_classes_, self.known_rules_,
+          self.inventory_);
   self.cache_.Archive(self.client_->cache(), archive);
 }
 

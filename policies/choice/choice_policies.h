@@ -1,0 +1,40 @@
+// Factory of the allocator's policies by name (front_end.structured.policy).
+#ifndef DRASIM_POLICIES_CHOICE_CHOICE_POLICIES_H_
+#define DRASIM_POLICIES_CHOICE_CHOICE_POLICIES_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace drasim {
+
+class ChoicePolicy;
+
+struct ChoicePolicyOptions {
+  // The expected mix: shares of MIG profiles by name, in any unit. Empty: none is known.
+  std::vector<std::pair<std::string, int64_t>> mix;
+};
+
+struct ChoicePolicyInfo {
+  const char* name;
+  const char* description;  // one line for --help
+  // Null: upstream's first solution.
+  std::unique_ptr<ChoicePolicy> (*make)(const ChoicePolicyOptions& options);
+};
+
+// In the order of --help, `first-fit` first.
+absl::Span<const ChoicePolicyInfo> ChoicePolicyInfos();
+
+// Null for first-fit, which is also "". InvalidArgument for an unknown name, with the names.
+absl::StatusOr<std::shared_ptr<const ChoicePolicy>> MakeChoicePolicy(
+    absl::string_view name, const ChoicePolicyOptions& options);
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_CHOICE_CHOICE_POLICIES_H_
