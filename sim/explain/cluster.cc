@@ -1,6 +1,6 @@
 // The verdicts, beside those of cluster_scheduled.h, are gated (scheduling gates), waiting (claims
 // keep it from every node), unschedulable (no node takes it), schedulable, and undecided (nothing
-// that is looked at keeps it from some node, but it has structured claims or volumes).
+// that is looked at keeps it from some node, but it has claims or volumes that nothing judges).
 #include "sim/explain/cluster.h"
 
 #include <algorithm>

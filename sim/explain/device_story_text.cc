@@ -206,10 +206,12 @@ class StoryLines {
       Add(absl::StrCat("and ", story_.nodes.size() - kNodeGroupsShown,
                        " more reasons on other nodes"));
     }
-    if (story_.fitting > 0) {
-      Add(absl::StrCat(Counted(story_.fitting, "node"), story_.fitting == 1 ? " has" : " have",
-                       " devices for all of it"));
-    }
+    if (story_.fitting == 0) return;
+    const bool one = story_.fitting == 1;
+    Add(absl::StrCat(Counted(story_.fitting, "node"), story_.error.has_value()
+                                                          ? " would have devices for all of it"
+                                                      : one ? " has devices for all of it"
+                                                            : " have devices for all of it"));
   }
 
   const DeviceStory& story_;
