@@ -196,6 +196,7 @@ absl::Status DraPlan::MakePlane(ClusterState* cluster,
                                 uint64_t seed) {
   ControlPlaneOptions options = spec_->plane;
   options.seed = seed;
+  RETURN_IF_ERROR(FindFaultNodes(*cluster, &options.faults));
   RETURN_IF_ERROR(ReadObjects());
   if (spec_->structured.has_value()) {
     RETURN_IF_ERROR(MakeStructuredPlane(cluster, mix, options));
@@ -221,17 +222,50 @@ absl::Status DraPlan::MakeClassicPlane(const ClusterState* cluster,
   plane_ = std::make_unique<ControlPlane>(
       cluster, std::move(drivers), [this](const PodShape& shape, PodId) { return ClaimsOf(shape); },
       options);
-  for (size_t i = 0; i < options.faults.size(); ++i) {
-    const PlaneFault& fault = options.faults[i];
-    if (fault.component.empty() || plane_->HasComponent(fault.component)) continue;
-    return KeyError(absl::StrCat("front_end.dra.faults[", i, "].component"),
-                    absl::StrCat("found '", fault.component,
-                                 "', expected scheduler, claim-controller, garbage-collector, "
-                                 "kubelet or a driver's name"));
-  }
+  RETURN_IF_ERROR(CheckFaults(options.faults));
   RETURN_IF_ERROR(CreateObjects(*cluster));
   RETURN_IF_ERROR(CreateClasses());
   return CreateTemplates();
+}
+
+std::string DraPlan::FaultKey(size_t fault) const {
+  const char* const front_end = spec_->structured.has_value() ? "structured" : "dra";
+  return absl::StrCat("front_end.", front_end, ".faults[", fault, "]");
+}
+
+absl::Status DraPlan::FindFaultNodes(const ClusterState& cluster,
+                                     std::vector<PlaneFault>* faults) const {
+  for (size_t i = 0; i < faults->size(); ++i) {
+    PlaneFault& fault = (*faults)[i];
+    if (fault.nodes.empty()) continue;
+    std::vector<NodeId> nodes;
+    for (size_t n = 0; n < cluster.node_count(); ++n) {
+      if (MatchesPattern(fault.nodes, cluster.node_spec(NodeId(n)).name))
+        nodes.push_back(NodeId(n));
+    }
+    if (nodes.empty()) {
+      return KeyError(
+          absl::StrCat(FaultKey(i), ".nodes"),
+          absl::StrCat("found '", fault.nodes, "', which matches no node of the cluster"));
+    }
+    fault.plugin_nodes = NodeSet::Of(std::move(nodes));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DraPlan::CheckFaults(const std::vector<PlaneFault>& faults) const {
+  for (size_t i = 0; i < faults.size(); ++i) {
+    if (plane_->CanHappen(faults[i])) continue;
+    const bool controllers = !spec_->structured.has_value();
+    return KeyError(
+        absl::StrCat(FaultKey(i), ".component"),
+        absl::StrCat("found '", faults[i].component, "', expected ",
+                     faults[i].of_plugin() ? "the name of a driver with plugins"
+                     : controllers ? "scheduler, claim-controller, garbage-collector, kubelet or a "
+                                     "driver's name"
+                                   : "scheduler, claim-controller, garbage-collector, kubelet or a driver that publishes"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status DraPlan::AddDrivers(const ClusterState& cluster) {
@@ -292,6 +326,7 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
   plane_ = std::make_unique<ControlPlane>(
       cluster, std::move(other), [this](const PodShape& shape, PodId) { return ClaimsOf(shape); },
       options);
+  RETURN_IF_ERROR(CheckFaults(options.faults));
   return CreateObjects(*cluster);
 }
 

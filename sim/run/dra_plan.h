@@ -72,6 +72,11 @@ class DraPlan {
   absl::Status MakeClassicPlane(const ClusterState* cluster,
                                 const std::vector<std::pair<std::string, int64_t>>& mix,
                                 const ControlPlaneOptions& options);
+  std::string FaultKey(size_t fault) const;
+  // Fills in the nodes that the faults' patterns match.
+  absl::Status FindFaultNodes(const ClusterState& cluster, std::vector<PlaneFault>* faults) const;
+  // Refuses faults of components and drivers that the control plane does not have.
+  absl::Status CheckFaults(const std::vector<PlaneFault>& faults) const;
   // Adds the slices and classes of front_end.structured.drivers, and the templates of ToClaims.
   absl::Status AddDrivers(const ClusterState& cluster);
   absl::Status MakeStructuredPlane(ClusterState* cluster,

@@ -18,6 +18,7 @@
 #include "policies/drivers/slice_publishers.h"
 #include "sim/scenario/binding_options.h"
 #include "sim/scenario/dra_connection.h"
+#include "sim/scenario/dra_faults.h"
 #include "sim/scenario/duration_text.h"
 #include "sim/scenario/taint_rule_events.h"
 
@@ -170,6 +171,15 @@ absl::StatusOr<ControlPlaneOptions> ReadStructuredPlane(const proto::StructuredD
         std::tuple("users", &given.users(), 0, 0, &options.users)}) {
     *out = UsualConnection(zero, qps, burst);
     RETURN_IF_ERROR(ReadConnection(absl::StrCat("front_end.structured.", key), *connection, out));
+  }
+  RETURN_IF_ERROR(ReadFaults(given, &options.faults));
+  RETURN_IF_ERROR(ReadLatency("front_end.structured.plugin_call", given.plugin_call(),
+                              &options.kubelet.grpc_latency));
+  options.kubelet.failures_per_mille = given.plugin_failures_per_mille();
+  if (given.plugin_failures_per_mille() < 0 || given.plugin_failures_per_mille() > 999) {
+    return KeyError(
+        "front_end.structured.plugin_failures_per_mille",
+        absl::StrCat("found ", given.plugin_failures_per_mille(), ", expected 0 to 999"));
   }
   RETURN_IF_ERROR(ReadDuration("front_end.structured.finished_ttl", given.finished_ttl(),
                                &options.finished_ttl));

@@ -547,10 +547,17 @@ void DraManager::PlanCalls(const std::vector<Ref<ResourceClaim>>& claims, PodSta
 bool DraManager::StartCall(PodState& state) {
   PodState::PluginCall& call = state.calls[state.call];
   const NodePlugin* driver = FindDriver(call.driver);
-  if (driver == nullptr) return false;
+  if (driver == nullptr || IsDown(driver->name(), state.node)) return false;
   const bool unprepares = state.stage == PodState::Stage::kUnpreparing;
   const SimDuration latency = DrawPluginCall(options_.grpc_latency, draws_);
   call.fails = draws_.Bernoulli(static_cast<uint64_t>(options_.failures_per_mille), 1000);
+  if (!unprepares && !failures_left_.empty()) {
+    const auto left = failures_left_.find(driver->name());
+    if (left != failures_left_.end()) {
+      call.fails = true;
+      if (--left->second == 0) failures_left_.erase(left);
+    }
+  }
   SimDuration work;
   SimTime start = client_->now();
   for (const Ref<ResourceClaim>& claim : call.claims) {
@@ -580,6 +587,39 @@ void DraManager::TellFailedCall(const PodState& state, absl::string_view reason)
                                     absl::StrCat("driver ", call.driver.text(), " ", reason),
                                     client_->now());
   }
+}
+
+// --- Faults of plugins. ---
+
+void DraManager::PluginDown(absl::string_view driver, const NodeSet& nodes, SimTime until) {
+  std::erase_if(outages_, [this](const Outage& o) { return o.until <= client_->now(); });
+  outages_.push_back({std::string(driver), nodes, until});
+  absl::c_for_each(pods_, [&](const auto& entry) {
+    PodState& state = *entry.second;
+    const bool calls = state.token != 0 && (state.stage == PodState::Stage::kPreparing ||
+                                            state.stage == PodState::Stage::kUnpreparing);
+    if (!calls || !nodes.Contains(state.node)) return;
+    PodState::PluginCall& call = state.calls[state.call];
+    if (call.driver.text() == driver) call.fails = true;
+  });
+}
+
+void DraManager::FailPrepares(absl::string_view driver, int64_t count) {
+  failures_left_[std::string(driver)] += count;
+}
+
+bool DraManager::HasPlugin(absl::string_view driver) const {
+  return absl::c_any_of(drivers_, [driver](const NodePlugin* p) { return p->name() == driver; });
+}
+
+bool DraManager::AnyPluginDown() const {
+  return absl::c_any_of(outages_, [this](const Outage& o) { return o.until > client_->now(); });
+}
+
+bool DraManager::IsDown(absl::string_view driver, NodeId node) const {
+  return absl::c_any_of(outages_, [&](const Outage& o) {
+    return o.until > client_->now() && o.driver == driver && o.nodes.Contains(node);
+  });
 }
 
 void DraManager::DropReference(PodState& state, Uid claim) {
@@ -662,7 +702,7 @@ DraManager::PodState* DraManager::FindState(Uid pod) const {
 template <typename Archive, typename Self>
 void DraManager::Fields(Archive& archive, Self& self) {
   archive(self.draws_, self.pods_, self.claims_, self.operations_, self.next_token_,
-          self.failed_prepares_);
+          self.failed_prepares_, self.outages_, self.failures_left_);
 }
 DRASIM_PLANE_FIELDS(DraManager);
 

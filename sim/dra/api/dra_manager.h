@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,7 @@
 #include "model/distributions.h"
 #include "model/ids.h"
 #include "model/kube/name.h"
+#include "model/kube/node_set.h"
 #include "model/kube/objects.h"
 #include "model/random.h"
 #include "model/time.h"
@@ -87,6 +89,15 @@ class DraManager : public Actor {
   // The node is gone with everything on it. Pods bound to it later start normally.
   void NodeLost(NodeId node);
 
+  // Faults of a driver's plugins. Gone from these nodes until then: calls under way there fail, and
+  // further ones find no plugin. O(pods).
+  void PluginDown(absl::string_view driver, const NodeSet& nodes, SimTime until);
+  // The next calls that prepare claims fail.
+  void FailPrepares(absl::string_view driver, int64_t count);
+  bool HasPlugin(absl::string_view driver) const;
+  // True while some plugin is gone.
+  bool AnyPluginDown() const;
+
   void OnWatch(const WatchEvent& event) override;
   void OnReply(uint64_t token, const ApiReply& reply) override { Continue(token, &reply); }
   void OnTimer(uint64_t token) override { Continue(token, nullptr); }
@@ -123,6 +134,17 @@ class DraManager : public Actor {
     }
   };
   using NodeClaimKey = std::pair<NodeId, Uid>;
+  // A driver's plugins are gone from these nodes.
+  struct Outage {
+    std::string driver;
+    NodeSet nodes;
+    SimTime until;
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& o) {
+      a(o.driver, o.nodes, o.until);
+    }
+  };
+  bool IsDown(absl::string_view driver, NodeId node) const;
 
   void Begin(const Ref<Pod>& pod);
   // The end of a call or a timer of the pod; null: a timer.
@@ -181,6 +203,8 @@ class DraManager : public Actor {
   absl::flat_hash_map<uint64_t, Uid> operations_;
   uint64_t next_token_ = 1;
   uint64_t failed_prepares_ = 0;
+  std::vector<Outage> outages_;                              // some may be over
+  absl::flat_hash_map<std::string, int64_t> failures_left_;  // calls to fail, by driver
 };
 
 }  // namespace drasim

@@ -78,6 +78,7 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
   of_kubelet.journal = &journal_;
   dra_manager_ = std::make_unique<DraManager>(std::move(other.plugins), of_kubelet,
                                               static_cast<PodRunner*>(this));
+  faults_.set_kubelets(dra_manager_.get());
   DriverControllerOptions of_driver = options_.driver_controller;
   of_driver.behaviour = options_.behaviour;
   of_driver.seed = options_.seed;
@@ -117,6 +118,11 @@ bool ControlPlane::HasComponent(absl::string_view name) const {
          absl::c_any_of(parts_, [name](const PlanePart* part) {
            return part->can_fail() && part->connection().name == name;
          });
+}
+
+bool ControlPlane::CanHappen(const PlaneFault& fault) const {
+  if (fault.of_plugin()) return dra_manager_->HasPlugin(fault.component);
+  return fault.component.empty() || HasComponent(fault.component);
 }
 
 void ControlPlane::AttachClaims(PodControl* engine) {

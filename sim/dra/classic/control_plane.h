@@ -86,6 +86,8 @@ class ControlPlane : public NodeAgent, private PodRunner {
   std::unique_ptr<SchedulerActor> TakePlugin() { return std::move(owned_scheduler_); }
   // True for the name of a component that can fail.
   bool HasComponent(absl::string_view name) const;
+  // Whether there is what the fault concerns.
+  bool CanHappen(const PlaneFault& fault) const;
   // Called with every completed call, in addition to the counts.
   void set_on_message(std::function<void(const ApiMessage&)> hear) { hear_ = std::move(hear); }
   // After the run: continues until only periodic rechecks are left, or to the limit.

@@ -65,6 +65,27 @@ inline void PlanFaults(const std::vector<std::string>& components, Random& rando
   }
 }
 
+// Of the drivers' kubelet plugins.
+inline void PlanPluginFaults(const std::vector<std::string>& drivers, size_t nodes, Random& random,
+                             FaultScenario* s) {
+  for (uint64_t n = random.Below(4); n > 0; --n) {
+    PlaneFault fault;
+    fault.at = SimTime(static_cast<int64_t>(random.Below(30'000)) * 1'000'000);
+    fault.component = drivers[static_cast<size_t>(random.Below(drivers.size()))];
+    if (random.Below(2) == 0) {
+      fault.action = PlaneFault::Action::kFailPrepare;
+      fault.count = 1 + static_cast<int64_t>(random.Below(3));
+    } else {
+      fault.action = PlaneFault::Action::kPluginDown;
+      fault.duration = SimDuration::Millis(static_cast<int64_t>(random.Below(20'000)));
+      if (random.Below(2) == 0) {
+        fault.plugin_nodes = NodeSet::Of({NodeId(static_cast<size_t>(random.Below(nodes)))});
+      }
+    }
+    s->plane.faults.push_back(fault);
+  }
+}
+
 }  // namespace drasim::fault_testing
 
 #endif  // DRASIM_TESTS_SIM_DRA_CLASSIC_STEPPED_RIG_H_

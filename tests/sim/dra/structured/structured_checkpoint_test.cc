@@ -27,6 +27,7 @@ namespace drasim {
 namespace structured_checkpoint_test {
 
 using fault_testing::PlanFaults;
+using fault_testing::PlanPluginFaults;
 using fault_testing::RandomKind;
 using fault_testing::SteppedRig;
 using slice_testing::PoolPublisher;
@@ -50,6 +51,7 @@ std::shared_ptr<StructuredScenario> CheckpointScenario(uint64_t seed, Random& ra
   // Calls take time, so that there is something to interrupt.
   s->plane.scheduler.write_latency = Distribution::Parse("uniform(low=0.001,high=0.2)").value();
   PlanFaults({"scheduler", "claim-controller", "garbage-collector", "kubelet"}, random, s.get());
+  PlanPluginFaults(slice_testing::DriverNames(s->slices), s->engine.nodes.size(), random, s.get());
   // The publisher lives as long as the scenario's copies.
   const StructuredScenario* const scenario = s.get();
   s->objects = [objects = s->objects, scenario,

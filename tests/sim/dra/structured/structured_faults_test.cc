@@ -24,6 +24,7 @@
 #include "tests/sim/core/engine_rig.h"
 #include "tests/sim/dra/classic/dra_rig.h"
 #include "tests/sim/dra/classic/random_planes.h"
+#include "tests/sim/dra/classic/stepped_rig.h"
 #include "tests/sim/dra/structured/random_slices.h"
 #include "tests/sim/dra/structured/random_structured.h"
 #include "tests/testing/soak.h"
@@ -34,6 +35,7 @@ namespace structured_faults_test {
 using fault_testing::CallFault;
 using fault_testing::FaultRig;
 using fault_testing::FaultScenario;
+using fault_testing::PlanPluginFaults;
 using fault_testing::RandomConnection;
 using fault_testing::RandomKind;
 using slice_testing::DeviceKind;
@@ -118,6 +120,9 @@ void FaultBetween(const RandomKind& kind, Random& random, FaultRig& rig) {
 
 void RandomFaults(const RandomKind& kind, Random& random, StructuredScenario* s) {
   s->faults = StepFaults(random);
+  if (random.Below(2) == 0) {
+    PlanPluginFaults(slice_testing::DriverNames(s->slices), s->engine.nodes.size(), random, s);
+  }
   if (random.Below(3) == 0) {
     s->meddler.pause = *Distribution::Parse("exponential(mean=1)");
     s->meddler.deeds = 40;
