@@ -83,35 +83,37 @@ void SliceInventory::Publish(const kube::ResourceSlice& slice, Publication* publ
   }
 }
 
-size_t SliceInventory::Find(absl::string_view name) const {
-  const auto found = std::find_if(slices_.begin(), slices_.end(), [&](const auto& slice) {
-    return slice->metadata().name() == name;
-  });
-  return static_cast<size_t>(found - slices_.begin());
-}
-
-bool SliceInventory::Put(const kube::ResourceSlice& slice) {
+bool SliceInventory::Put(std::shared_ptr<const kube::ResourceSlice> slice) {
   BeforeChange();
-  auto tainted = std::make_shared<kube::ResourceSlice>(slice);
-  AppendTaintsOfRules(rules_, tainted.get());
-  const size_t place = Find(slice.metadata().name());
-  const bool was_there = place < slices_.size();
-  if (!was_there) {
+  const auto [place, is_new] = places_.try_emplace(slice->metadata().name(), slices_.size());
+  if (is_new) {
     slices_.emplace_back();
     publications_.emplace_back();
   }
-  slices_[place] = std::move(tainted);
-  Publish(*slices_[place], &publications_[place]);
-  return was_there;
+  if (!rules_.empty()) {
+    auto tainted = std::make_shared<kube::ResourceSlice>(*slice);
+    AppendTaintsOfRules(rules_, tainted.get());
+    slice = std::move(tainted);
+  }
+  slices_[place->second] = std::move(slice);
+  Publish(*slices_[place->second], &publications_[place->second]);
+  return !is_new;
+}
+
+bool SliceInventory::Put(const kube::ResourceSlice& slice) {
+  return Put(std::make_shared<const kube::ResourceSlice>(slice));
 }
 
 bool SliceInventory::Remove(absl::string_view name) {
-  const size_t place = Find(name);
-  if (place == slices_.size()) return false;
+  const auto found = places_.find(name);
+  if (found == places_.end()) return false;
   BeforeChange();
+  const size_t place = found->second;
+  places_.erase(found);
   if (publications_[place].id.valid()) cluster_.WithdrawSlice(publications_[place].id);
   slices_.erase(slices_.begin() + static_cast<std::ptrdiff_t>(place));
   publications_.erase(publications_.begin() + static_cast<std::ptrdiff_t>(place));
+  for (size_t i = place; i < slices_.size(); ++i) places_[slices_[i]->metadata().name()] = i;
   return true;
 }
 

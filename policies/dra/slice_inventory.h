@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -40,9 +42,11 @@ class SliceInventory {
   // Rules count for the slices that are put later.
   void AddRule(proto::kube::DeviceTaintRule rule) { rules_.push_back(std::move(rule)); }
   // Adds the slice behind the others, or puts it in the place of the one with its name, which is
-  // the result: whether there was one. O(slices).
+  // the result: whether there was one. The message is kept, not copied, if no rule taints it.
+  // O(devices of the slice).
+  bool Put(std::shared_ptr<const proto::kube::ResourceSlice> slice);
   bool Put(const proto::kube::ResourceSlice& slice);
-  // False if there is none.
+  // False if there is none. O(slices).
   bool Remove(absl::string_view name);
 
   // The slices with the taints of rules, and the classes.
@@ -69,8 +73,6 @@ class SliceInventory {
     std::shared_ptr<DeviceCatalog> catalog;
     std::shared_ptr<NodePools> pools;
   };
-  // Its place in slices_, whose size it is without one.
-  size_t Find(absl::string_view name) const;
   void Publish(const proto::kube::ResourceSlice& slice, Publication* publication);
   absl::StatusOr<std::shared_ptr<const Views>> CurrentViews();
   void BeforeChange();
@@ -81,10 +83,11 @@ class SliceInventory {
   std::vector<proto::kube::DeviceTaintRule> rules_;
   std::vector<std::shared_ptr<const proto::kube::DeviceClass>> classes_;
   std::vector<std::shared_ptr<const proto::kube::ResourceSlice>> slices_;
-  std::vector<Publication> publications_;  // beside slices_
-  std::shared_ptr<const Views> views_;     // null after a change; searches keep theirs
-  CounterLedger ledger_;                   // without strict_upstream
-  std::vector<CounterDrift> drift_;        // of views_
+  std::vector<Publication> publications_;            // beside slices_
+  absl::flat_hash_map<std::string, size_t> places_;  // by name, in slices_
+  std::shared_ptr<const Views> views_;               // null after a change; searches keep theirs
+  CounterLedger ledger_;                             // without strict_upstream
+  std::vector<CounterDrift> drift_;                  // of views_
 };
 
 }  // namespace drasim

@@ -211,7 +211,7 @@ void StructuredRules::Fill() {
     const std::string name(slice->meta.name.text());
     gone.erase(name);
     slices_.insert(name);
-    inventory_.Put(*slice->object);
+    inventory_.Put(slice->object.shared());
   }
   for (const std::string& name : gone) inventory_.Remove(name);
   for (const Ref<ResourceClaim>& claim : objects.of<ResourceClaim>().Sorted()) {
@@ -235,7 +235,7 @@ void StructuredRules::OnWatch(const WatchEvent& event) {
       inventory_.Remove(name);
       slices_.erase(name);
     } else {
-      inventory_.Put(*slice->object);
+      inventory_.Put(slice->object.shared());
       slices_.insert(name);
     }
   }
