@@ -40,9 +40,9 @@ constexpr char kTemplate[] =
     "spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}]}}}"
     "\n";
 
-class SliceDriversTest : public ::testing::Test {
+class PublishingPartsTest : public ::testing::Test {
  protected:
-  SliceDriversTest() { dir_.Write("template.yaml", kTemplate); }
+  PublishingPartsTest() { dir_.Write("template.yaml", kTemplate); }
 
   // A node with two GPUs, and a pod at time 0 that wants one.
   std::string Scenario(absl::string_view driver, absl::string_view events,
@@ -72,7 +72,7 @@ class SliceDriversTest : public ::testing::Test {
 };
 
 // The slices of a run are those that shared_pools_test.cc compares with NVIDIA's.
-TEST_F(SliceDriversTest, SlicesOfARunAreTheDriversOwn) {
+TEST_F(PublishingPartsTest, SlicesOfARunAreTheDriversOwn) {
   proto::SliceDriver options;
   options.set_kind("gpu.nvidia.com");
   options.set_mig("dynamic");
@@ -91,14 +91,14 @@ TEST_F(SliceDriversTest, SlicesOfARunAreTheDriversOwn) {
   }
 }
 
-TEST_F(SliceDriversTest, PodsWaitForDriversToStart) {
+TEST_F(PublishingPartsTest, PodsWaitForDriversToStart) {
   const auto sim = Finished(BuildText(
       Scenario("{kind: gpu.nvidia.com, publish: start-up}", "", ", driver_start: constant(50)")));
   ASSERT_NE(sim, nullptr);
   EXPECT_EQ(RunOf(*sim), "50-650");
 }
 
-TEST_F(SliceDriversTest, NodeThatJoinsPublishes) {
+TEST_F(PublishingPartsTest, NodeThatJoinsPublishes) {
   const auto sim = Finished(
       BuildText(Scenario("{kind: gpu.nvidia.com}", "{at: 100s, nodes: node-000000, action: add}",
                          ", driver_start: constant(5)")));
@@ -106,7 +106,7 @@ TEST_F(SliceDriversTest, NodeThatJoinsPublishes) {
   EXPECT_EQ(RunOf(*sim), "105-705");
 }
 
-TEST_F(SliceDriversTest, PodsWaitForTaintsToEnd) {
+TEST_F(PublishingPartsTest, PodsWaitForTaintsToEnd) {
   const auto sim = Finished(BuildText(
       Scenario("{kind: gpu.nvidia.com}",
                "{at: 0s, nodes: node-000000, action: device-taint, duration: 100s, taint: {key: a, "
@@ -116,7 +116,7 @@ TEST_F(SliceDriversTest, PodsWaitForTaintsToEnd) {
 }
 
 // GPU 0 is lost, and taken when its plugin has looked again.
-TEST_F(SliceDriversTest, LostGpusAreLookedAtWhenThePluginRestarts) {
+TEST_F(PublishingPartsTest, LostGpusAreLookedAtWhenThePluginRestarts) {
   const absl::string_view lost =
       "{at: 0s, nodes: '*', action: device-unhealthy, devices: [0, 1], duration: 20s}, "
       "{at: 100s, nodes: '*', action: plugin-restart, duration: 10s}";
@@ -135,7 +135,7 @@ struct WrongEvent {
   const char* message;
 };
 
-TEST_F(SliceDriversTest, RefusesEventsThatNoDriverCanFollow) {
+TEST_F(PublishingPartsTest, RefusesEventsThatNoDriverCanFollow) {
   const WrongEvent cases[] = {
       {"{kind: gpu.nvidia.com}", "action: device-unhealthy, devices: [2]",
        "cluster.events[0].devices: found 2, expected below 2, the devices of gpu.nvidia.com on "
