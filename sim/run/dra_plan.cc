@@ -263,7 +263,8 @@ absl::Status DraPlan::CheckFaults(const std::vector<PlaneFault>& faults) const {
                      faults[i].of_plugin() ? "the name of a driver with plugins"
                      : controllers ? "scheduler, claim-controller, garbage-collector, kubelet or a "
                                      "driver's name"
-                                   : "scheduler, claim-controller, garbage-collector, kubelet or a driver that publishes"));
+                                   : "scheduler, claim-controller, garbage-collector, kubelet or a "
+                                     "driver that publishes"));
   }
   return absl::OkStatus();
 }
@@ -284,8 +285,8 @@ absl::Status DraPlan::AddDrivers(const ClusterState& cluster) {
     drivers.emplace_back().set_kind("gpu.nvidia.com");
   }
   ASSIGN_OR_RETURN(slice_drivers_, MakeSliceDrivers(drivers, cluster, &warnings_));
-  ASSIGN_OR_RETURN(const auto published, PublishAll(slice_drivers_, cluster, std::move(classes)));
-  AddObjects(published);
+  ASSIGN_OR_RETURN(published_, PublishSlices(slice_drivers_, cluster));
+  AddObjects(ClassesOfDrivers(slice_drivers_, std::move(classes)));
   AddObjects(lowering_->TemplatesIn(std::string(kPodNamespace)));
   for (const std::string& ns : namespaces_) AddObjects(lowering_->TemplatesIn(ns));
   return absl::OkStatus();
@@ -301,6 +302,7 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
   for (const PublishingDriver& driver : slice_drivers_) {
     if (!driver.name.empty()) drivers.insert(driver.name);
   }
+  for (const SharedSlice& slice : published_) drivers.insert(slice->spec().driver());
   for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
     if (!IsStructuredDra(*object)) {
       return KeyError("workload.manifests",
@@ -327,7 +329,20 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
       cluster, std::move(other), [this](const PodShape& shape, PodId) { return ClaimsOf(shape); },
       options);
   RETURN_IF_ERROR(CheckFaults(options.faults));
-  return CreateObjects(*cluster);
+  RETURN_IF_ERROR(CreateObjects(*cluster));
+  return CreateSlices();
+}
+
+// Drivers make valid slices.
+absl::Status DraPlan::CreateSlices() {
+  for (SharedSlice& slice : published_) {
+    auto object = std::make_shared<ResourceSliceObject>();
+    object->meta.name = plane_->names().Intern(slice->metadata().name());
+    object->object = SharedMessage<proto::kube::ResourceSlice>(std::move(slice));
+    RETURN_IF_ERROR(plane_->Create(Ref<ResourceSliceObject>(std::move(object))));
+  }
+  published_.clear();
+  return absl::OkStatus();
 }
 
 // Classes from manifests take precedence.

@@ -88,6 +88,7 @@ class DraPlan {
   absl::Status CreateTemplates();
   absl::Status CreateTemplatesIn(const std::string& ns);
   absl::Status CreateObjects(const ClusterState& cluster);
+  absl::Status CreateSlices();  // of drivers
   // Warns of claims of pods that no driver will ever serve.
   void WarnOfDeadEnds(const ClusterState& cluster);
   template <typename T>  // ResourceClaim, ResourceClaimTemplate
@@ -104,6 +105,7 @@ class DraPlan {
   std::vector<std::shared_ptr<const proto::kube::Object>> objects_;
   std::vector<std::unique_ptr<ClaimDriver>> drivers_;       // classic
   std::vector<PublishingDriver> slice_drivers_;             // structured
+  std::vector<SharedSlice> published_;                      // structured, until MakePlane
   std::vector<std::unique_ptr<SlicePlugin>> node_plugins_;  // structured
   std::vector<NodeEventSpec> events_;
   std::vector<std::unique_ptr<PlanePart>> parts_;  // structured
