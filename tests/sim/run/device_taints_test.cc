@@ -128,9 +128,7 @@ TEST_F(DeviceTaintsTest, ABarePodIsGone) {
   const auto sim = Finished(BuildText(absl::StrCat(
       "mode: replay\norder: trace\ncluster: {manifests: [", dir_.PathOf("dump.yaml"),
       "]}\nscheduler: {policy: least-allocated}\n"
-      "front_end:\n  kind: dra-structured\n  structured:\n    slices: [",
-      dir_.PathOf("objects.yaml"),
-      "]\n    zero_latency: true\n    drivers: [{kind: gpu.example.com, devices: 2}]\n"
+      "front_end:\n  kind: dra-structured\n  structured:\n    zero_latency: true\n"
       "    taint_rules:\n      - {name: broken, at: 100s, key: k}\n")));
   ASSERT_NE(sim, nullptr);
   EXPECT_THAT(Ends(*sim), ElementsAre("pod0 failed 100 evicted 0"));
