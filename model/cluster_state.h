@@ -258,6 +258,13 @@ class ClusterState {
   int64_t extended_capacity(NodeId id, size_t column) const {
     return extended_capacity_[size_t{id.value()} * extended_names_.size() + column];
   }
+  // Whether claims of structured DRA serve the resource on nodes that report none of it (KEP 5004):
+  // its amount is then no limit. Set for all nodes at once; O(nodes) if it changes.
+  void ServeByClaims(size_t column, bool served);
+  bool IsServedByClaims(NodeId id, size_t column) const {
+    return column < served_by_claims_.size() && served_by_claims_[column] &&
+           extended_capacity(id, column) == 0;
+  }
   // Changes what a node reports. REQUIRES: column < extended_names().size().
   void SetExtendedCapacity(NodeId node, size_t column, int64_t amount);
   // The sum of the residents' requests as kube-scheduler's scores count them (ScoredRequest).
@@ -522,6 +529,7 @@ class ClusterState {
   absl::flat_hash_map<std::string, uint32_t> node_index_;
 
   std::vector<std::string> extended_names_;
+  std::vector<bool> served_by_claims_;      // by name; shorter: not served
   std::vector<int64_t> extended_idle_;      // nodes x names
   std::vector<int64_t> extended_capacity_;  // nodes x names
   std::vector<int64_t> scored_cpu_;

@@ -102,8 +102,8 @@ ClaimReservation StructuredWrites::ReservationOf(const StructuredCycle& cycle, s
   reservation.pod_key = absl::StrCat(pod.namespace_(), "/", pod.name());
   reservation.is_synthetic = cycle.IsSynthetic(index);
   const auto find = cycle.finds.find(cycle.node);
-  if (reservation.is_synthetic && find != cycle.finds.end()) {
-    for (const auto& mapping : find->second.mappings) {
+  if (reservation.is_synthetic && find != cycle.finds.end() && find->second.mappings != nullptr) {
+    for (const auto& mapping : *find->second.mappings) {
       *reservation.pod_status.add_request_mappings() = mapping;
     }
   }
@@ -157,6 +157,31 @@ void StructuredWrites::EndBindTask(StructuredCycle* cycle, size_t index, const C
   }
 }
 
+bool StructuredWrites::IsAheadOfCache(const StructuredCycle& cycle,
+                                      const StructuredCycle::Task& task) const {
+  if (!cycle.IsSynthetic(task.claim)) return false;
+  const kube::ResourceClaimV1& claim = *task.task->claim();
+  return IsAllocatedClaim(claim) &&
+         cache_->FindClaim(claim.metadata().namespace_(), claim.metadata().name()) == nullptr;
+}
+
+ClaimProgress StructuredWrites::PollCache(StructuredCycle* cycle, int64_t now_ns) {
+  if (IsAheadOfCache(*cycle, *cycle->written) && now_ns < cycle->deadline_ns) {
+    cycle->wake_ns += kCachePollNs;
+    ClaimProgress progress;
+    progress.wake_ns = std::min(cycle->wake_ns, cycle->deadline_ns);
+    return progress;
+  }
+  const StructuredCycle::Task written = *std::move(cycle->written);
+  cycle->written.reset();
+  cycle->phase = StructuredCycle::Phase::kBind;
+  EndBindTask(cycle, written.claim, *written.task);
+  const absl::Status& status = written.task->status();
+  if (!status.ok()) return Ended(StepCode::kError, std::string(status.message()));
+  AddBindTask(cycle, written.claim + 1, now_ns);
+  return RunTasks(cycle, nullptr, now_ns);
+}
+
 ClaimProgress StructuredWrites::Poll(StructuredCycle* cycle, int64_t now_ns) {
   cycle->phase = StructuredCycle::Phase::kWait;
   const bool is_old = options_.release < StructuredRelease::k1_37;
@@ -202,6 +227,7 @@ ClaimProgress StructuredWrites::Unreserve(StructuredCycle* cycle) {
   cycle->phase = StructuredCycle::Phase::kUnreserve;
   cycle->tasks.clear();
   cycle->paused_call.reset();
+  cycle->written.reset();
   const std::string& uid = cycle->pod->metadata().uid();
   for (size_t i = 0; i < cycle->claims.size(); ++i) {
     const ClaimRef& claim = cycle->claims[i].claim;
@@ -245,8 +271,15 @@ ClaimProgress StructuredWrites::RunTasks(StructuredCycle* cycle, const ClaimRepl
       return progress;
     }
     reply = nullptr;
-    const StructuredCycle::Task ended = std::move(front);
+    StructuredCycle::Task ended = std::move(front);
     cycle->tasks.pop_front();
+    if (cycle->phase == StructuredCycle::Phase::kBind && IsAheadOfCache(*cycle, ended)) {
+      cycle->phase = StructuredCycle::Phase::kCache;
+      cycle->written = std::move(ended);
+      cycle->wake_ns = now_ns;
+      cycle->deadline_ns = now_ns + kCacheTimeoutNs;
+      return PollCache(cycle, now_ns);
+    }
     const absl::Status& status = ended.task->status();
     if (cycle->phase == StructuredCycle::Phase::kBind) EndBindTask(cycle, ended.claim, *ended.task);
     if (!status.ok() && cycle->phase != StructuredCycle::Phase::kUnreserve) {
@@ -280,6 +313,7 @@ ClaimProgress StructuredWrites::Resume(StructuredCycle* cycle, const ClaimReply*
     cycle->paused_call.reset();
     return progress;
   }
+  if (cycle->phase == StructuredCycle::Phase::kCache) return PollCache(cycle, now_ns);
   if (cycle->phase == StructuredCycle::Phase::kWait) return Poll(cycle, now_ns);
   return RunTasks(cycle, reply, now_ns);
 }

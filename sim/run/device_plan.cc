@@ -337,7 +337,11 @@ absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTabl
   if (!plugin && !from_plugin && !spec.ignore_gpu_model && spec.rule == LoweringRule::kNone) {
     return absl::OkStatus();
   }
+  // Amounts that stay as they are.
   std::set<std::string> reported;
+  if (claims) {
+    ASSIGN_OR_RETURN(reported, dra_->ServedResources(nodes));
+  }
   for (const NodeSpec& node : nodes) {
     for (const auto& [name, amount] : node.extended) reported.insert(name);
   }

@@ -16,6 +16,8 @@
 #include "model/status_macros.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/counting_driver.h"
+#include "policies/dra/extended_resources.h"
+#include "policies/drivers/driver_classes.h"
 #include "sim/dra/structured/structured_rules.h"
 #include "sim/run/manifest_objects.h"
 #include "sim/run/manifests.h"
@@ -266,22 +268,47 @@ absl::Status DraPlan::MakeClassicPlane(const ClusterState* cluster,
   return CreateTemplates();
 }
 
+std::vector<proto::SliceDriver> DraPlan::Drivers(bool any_gpus) const {
+  std::vector<proto::SliceDriver> drivers = spec_->structured->drivers;
+  const bool any_slices =
+      absl::c_any_of(objects_, [](const auto& object) { return object->has_resource_slice(); });
+  if (drivers.empty() && !any_slices && any_gpus) {
+    drivers.emplace_back().set_kind("gpu.nvidia.com");
+  }
+  return drivers;
+}
+
+absl::StatusOr<std::set<std::string>> DraPlan::ServedResources(absl::Span<const NodeSpec> nodes) {
+  std::set<std::string> served;
+  if (!serves_resources()) return served;
+  RETURN_IF_ERROR(ReadObjects());
+  const auto add = [&served](const proto::kube::DeviceClass& device_class) {
+    served.insert(absl::StrCat(kDeviceClassResourcePrefix, device_class.metadata().name()));
+    if (!device_class.spec().extended_resource_name().empty()) {
+      served.insert(device_class.spec().extended_resource_name());
+    }
+  };
+  for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
+    if (object->has_device_class()) add(object->device_class());
+  }
+  const bool any_gpus =
+      absl::c_any_of(nodes, [](const NodeSpec& node) { return node.gpu_count > 0; });
+  for (const proto::SliceDriver& driver : Drivers(any_gpus)) {
+    for (const proto::kube::DeviceClass& made : ClassesOfDriver(driver)) add(made);
+  }
+  return served;
+}
+
 absl::Status DraPlan::AddDrivers(const ClusterState& cluster) {
-  bool any_slices = false;
   std::set<std::string> classes;
   for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
-    any_slices |= object->has_resource_slice();
     if (object->has_device_class()) classes.insert(object->device_class().metadata().name());
   }
-  std::vector<proto::SliceDriver> drivers = spec_->structured->drivers;
   bool any_gpus = false;
   for (size_t n = 0; n < cluster.node_count(); ++n) {
     any_gpus |= cluster.node_spec(NodeId(n)).gpu_count > 0;
   }
-  if (drivers.empty() && !any_slices && any_gpus) {
-    drivers.emplace_back().set_kind("gpu.nvidia.com");
-  }
-  ASSIGN_OR_RETURN(slice_drivers_, MakeSliceDrivers(drivers, cluster, &warnings_));
+  ASSIGN_OR_RETURN(slice_drivers_, MakeSliceDrivers(Drivers(any_gpus), cluster, &warnings_));
   ASSIGN_OR_RETURN(const auto published, PublishAll(slice_drivers_, cluster, std::move(classes)));
   AddObjects(published);
   return absl::OkStatus();
@@ -324,6 +351,11 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
   plane_ = std::make_unique<ControlPlane>(
       cluster, std::move(other), [this](const PodShape& shape, PodId) { return ClaimsOf(shape); },
       options);
+  if (serves_resources()) {
+    plane_->set_containers_of([this, cluster](const PodShape& shape, PodId pod) {
+      return containers_.Of(cluster->pod_name(pod), cluster->pod_shape_id(pod), shape);
+    });
+  }
   return CreateObjects(*cluster);
 }
 
@@ -457,7 +489,7 @@ std::string DraPlan::DeadEndOf(const ClaimSpec& spec, Name ns) const {
 
 absl::Status DraPlan::ReadObjects() {
   const std::vector<std::string>& files = spec_->objects;
-  if (files.empty()) return absl::OkStatus();
+  if (std::exchange(objects_are_read_, true) || files.empty()) return absl::OkStatus();
   const bool structured = spec_->structured.has_value();
   ASSIGN_OR_RETURN(Manifests manifests, ReadManifests(files, /*full_shapes=*/false,
                                                       /*keep_objects=*/false, structured));

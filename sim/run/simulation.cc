@@ -78,6 +78,8 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Build(RunSpec spec) {
   if (sim->spec_.dra.has_value()) {
     sim->dra_ = std::make_unique<DraPlan>(&*sim->spec_.dra);
     sim->devices_.set_dra(sim->dra_.get());
+    // Structured DRA names requests for extended resources by the pod's containers.
+    if (sim->spec_.dra->structured.has_value()) sim->spec_.KeepObjects();
   }
   for (auto step :
        {&Simulation::ReadKubeScheduler, &Simulation::ReadCluster, &Simulation::ReadWorkload,
@@ -629,6 +631,7 @@ absl::Status Simulation::MakeProfile() {
     for (const JobArrival& job : workload_.rows()) {
       if (job.pods > 1 || !job.more_pods.empty()) dra_->NoteGang();
     }
+    dra_->set_given(given_objects());
     RETURN_IF_ERROR(
         dra_->MakePlane(cluster_.get(), MigMix(*shapes_, workload_.rows()), spec_.seed));
     const absl::Status deletable =

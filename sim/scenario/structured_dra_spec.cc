@@ -28,12 +28,6 @@ absl::Status ReadGates(const proto::StructuredDra& given, StructuredDraSpec* spe
   const absl::Status read =
       SetDraGates(gates, &spec->rules.allocator, &spec->rules.plugin, &spec->taint_rules);
   if (!read.ok()) return KeyError("front_end.structured.gates", read.message());
-  const auto extended = gates.find("DRAExtendedResource");
-  if (extended != gates.end() && extended->second) {
-    return KeyError("front_end.structured.gates.DRAExtendedResource",
-                    "expected false: runs do not serve extended resources by claims");
-  }
-  spec->rules.plugin.extended_resources = false;
   return absl::OkStatus();
 }
 

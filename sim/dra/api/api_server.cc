@@ -46,7 +46,8 @@ bool HaveSameStatus(const T&, const T&) {
 }
 bool HaveSameStatus(const Pod& a, const Pod& b) {
   return a.phase == b.phase && a.claim_names == b.claim_names &&
-         a.unschedulable == b.unschedulable && a.nominated == b.nominated;
+         a.unschedulable == b.unschedulable && a.nominated == b.nominated &&
+         a.extended_claim == b.extended_claim && a.extended_status == b.extended_status;
 }
 bool HaveSameStatus(const ResourceClaim& a, const ResourceClaim& b) { return a.status == b.status; }
 bool HaveSameStatus(const PodSchedulingContext& a, const PodSchedulingContext& b) {
@@ -60,6 +61,8 @@ void CopyStatus(const Pod& from, Pod& to) {
   to.claim_names = from.claim_names;
   to.unschedulable = from.unschedulable;
   to.nominated = from.nominated;
+  to.extended_claim = from.extended_claim;
+  to.extended_status = from.extended_status;
 }
 void CopyStatus(const ResourceClaim& from, ResourceClaim& to) { to.status = from.status; }
 void CopyStatus(const PodSchedulingContext& from, PodSchedulingContext& to) {
@@ -83,6 +86,10 @@ bool PatchPart(StatusPart part, const Pod& asked, Pod& to) {
     case StatusPart::kScheduling:
       to.unschedulable = asked.unschedulable;
       to.nominated = asked.nominated;
+      return true;
+    case StatusPart::kExtendedClaim:
+      to.extended_claim = asked.extended_claim;
+      to.extended_status = asked.extended_status;
       return true;
     default:
       return false;

@@ -38,6 +38,7 @@ enum class StatusPart : uint8_t {
   kAddConsumers,   // reservedFor of a claim: adds the entries of `object`, or replaces them by uid
   kDropConsumers,  // reservedFor of a claim: removes the entries of `object`, by uid
   kScheduling,     // of a pod: the condition PodScheduled=False and nominatedNodeName
+  kExtendedClaim,  // of a pod: extendedResourceClaimStatus
 };
 
 enum class ApiCode : uint16_t {

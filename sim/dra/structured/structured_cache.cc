@@ -32,6 +32,13 @@ const proto::kube::DeviceClass* StructuredCache::FindClass(absl::string_view nam
   return found == classes_.end() ? nullptr : &*found->second;
 }
 
+ClaimRef StructuredCache::FindExtendedClaim(const proto::kube::Pod& pod) const {
+  Uid uid = 0;
+  if (!absl::SimpleAtoi(pod.metadata().uid(), &uid)) return nullptr;
+  const auto owned = extended_.find(uid);
+  return owned == extended_.end() ? nullptr : claims_.find(*owned->second.begin())->second.claim;
+}
+
 void StructuredCache::Put(const std::string& key, Entry entry) {
   Entry& known = claims_[key];
   allocated_.OnClaim(known.claim.get(), entry.claim.get());
@@ -61,12 +68,17 @@ void StructuredCache::OnClaim(const ResourceClaim& claim, bool deleted) {
     if (known == claims_.end() || known->second.uid != claim.meta.uid) return;
     allocated_.OnClaim(known->second.claim.get(), nullptr);
     claims_.erase(known);
+    if (!claim.for_extended_resources) return;
+    const auto owned = extended_.find(claim.meta.owner);
+    owned->second.erase(key);
+    if (owned->second.empty()) extended_.erase(owned);
     return;
   }
   if (known != claims_.end() &&
       (known->second.uid > claim.meta.uid || known->second.version >= claim.meta.version)) {
     return;
   }
+  if (claim.for_extended_resources) extended_[claim.meta.owner].insert(key);
   Put(key, {claim.meta.uid, claim.meta.version, ClaimToV1(claim)});
 }
 
@@ -82,6 +94,7 @@ void StructuredCache::OnClass(const DeviceClassObject& device_class, bool delete
 void StructuredCache::Clear() {
   for (const auto& [key, entry] : claims_) allocated_.OnClaim(entry.claim.get(), nullptr);
   claims_.clear();
+  extended_.clear();
   allocated_ = AllocatedDevices(cluster_);
   classes_.clear();
 }

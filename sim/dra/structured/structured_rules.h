@@ -8,7 +8,10 @@
 #define DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_RULES_H_
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -85,25 +88,29 @@ class StructuredRules : public DraRules {
   const std::string& NameOf(NodeId node) const { return nodes_[node.value()].metadata().name(); }
   int64_t NowNs() const;
   void TakeClass(const DeviceClassObject& device_class);
+  // Tells the cluster which extended resources claims serve.
+  void ServeResources();
+  std::optional<int64_t> AmountOn(absl::string_view node, const std::string& resource) const;
   // Fills the inventory and the cache from the client's cache.
   void Fill();
   // The step's calls and waits, until one takes time or the step ends.
   Status Run(State& state, ClaimProgress progress);
-  ApiRequest RequestOf(const ClaimCall& call) const;
+  ApiRequest RequestOf(const State& state, const ClaimCall& call) const;
   static ClaimReply ReplyOf(const ApiReply& reply);
   Why WhyNot(const ClaimStatus& status, bool unavailable) const;
 
   StructuredRulesOptions options_;
-  const ClusterState* cluster_;
+  ClusterState* cluster_;
   DraBehaviour behaviour_ = StructuredBehaviour();
   std::vector<proto::kube::Node> nodes_;  // by NodeId
   ApiClient* client_ = nullptr;
   StructuredCache cache_;
-  ResourceClasses classes_;  // none: extended resources are not simulated
+  ResourceClasses classes_;
   InFlightClaims in_flight_;
   SliceInventory inventory_;
-  std::set<std::string> slices_;                   // of the inventory, by name
-  std::set<std::string> known_classes_;            // likewise
+  std::set<std::string> slices_;  // of the inventory, by name
+  // Classes of the inventory, by name.
+  std::map<std::string, SharedMessage<proto::kube::DeviceClass>, std::less<>> known_classes_;
   SearchOutcome outcome_ = SearchOutcome::kFound;  // of the latest search
   StructuredResources plugin_;
   StructuredWrites writes_;

@@ -280,7 +280,7 @@ TEST_F(StructuredResourcesTest, DevicePluginComesBeforeTheClass) {
   EXPECT_TRUE(Plugin().Filter(&cycle_, NodeWithGpus("0")).ok());
   ASSERT_EQ(cycle_.finds.count("n"), 1U);
   EXPECT_EQ(cycle_.finds.at("n").synthetic->spec().devices().requests(0).exactly().count(), 2);
-  EXPECT_EQ(cycle_.finds.at("n").mappings.size(), 1U);
+  EXPECT_EQ(cycle_.finds.at("n").mappings->size(), 1U);
 }
 
 TEST_F(StructuredResourcesTest, ResourceOfNobodyDoesNotFit) {
