@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "model/device_grant.h"
@@ -31,7 +32,7 @@ enum class ClaimChangeKind : uint8_t {
   // the first refused node, may be empty.
   kDriverAnswered = 3,
   kAllocationFailed = 4,  // the driver's controller failed to allocate it; text: its error
-  kAllocated = 5,         // status.allocation set: node (invalid: by network), grants
+  kAllocated = 5,         // status.allocation set: node (invalid: by network), grants, devices
   kReserved = 6,          // status.reservedFor gained a pod; text: its name
   kUnreserved = 7,        // and lost one
   kPrepared = 8,          // the kubelet of `node` prepared it
@@ -46,13 +47,49 @@ inline constexpr size_t kClaimChangeKinds = 15;
 // In few words: "created", "driver asked", "node selected", ...
 absl::string_view ClaimChangeName(ClaimChangeKind kind);
 
+// The party that decides when a claim is allocated. Values are part of the ledger's format.
+enum class ClaimMode : uint8_t {
+  kWaitForFirstConsumer = 0,  // classic DRA's two values of allocationMode
+  kImmediate = 1,
+  kStructured = 2,  // the scheduler allocates it from ResourceSlices
+};
+inline constexpr size_t kClaimModes = 3;
+
 // Facts that do not change while a claim exists.
 struct ClaimIdentity {
   std::string name;        // "namespace/name"
   std::string pod;         // the pod that owns it; empty for a shared claim
-  std::string class_name;  // its ResourceClass
-  bool immediate = false;  // allocationMode Immediate instead of WaitForFirstConsumer
+  std::string class_name;  // its ResourceClass, or the DeviceClasses of its requests: "a, b"
+  ClaimMode mode = ClaimMode::kWaitForFirstConsumer;
   bool operator==(const ClaimIdentity&) const = default;
+};
+
+// A property of an allocated device. Values are part of the ledger's format.
+enum class DeviceFactKind : uint8_t {
+  kAttribute = 0,  // "profile", "1g.5gb"
+  kCapacity = 1,   // "memory", "4864Mi"
+  kConsumed = 2,   // capacity that the claim's share takes
+  kCounter = 3,    // "gpu-0-counter-set/memory-slice-0", "1": taken from the pool's counters
+  kTaint = 4,      // "example.com/broken=yes", "NoExecute"
+};
+inline constexpr size_t kDeviceFactKinds = 5;
+
+struct DeviceFact {
+  DeviceFactKind kind = DeviceFactKind::kAttribute;
+  std::string name;
+  std::string value;
+  bool operator==(const DeviceFact&) const = default;
+};
+
+// A device of a structured claim, as its slice describes it when it is allocated.
+struct ClaimDevice {
+  std::string request;  // "gpu"; "gpu/large" of a prioritised list
+  std::string driver;
+  std::string pool;
+  std::string device;
+  std::string slice;  // name of the ResourceSlice; empty: nobody publishes the device any more
+  std::vector<DeviceFact> facts;  // by kind, then name
+  bool operator==(const ClaimDevice&) const = default;
 };
 
 struct ClaimChange {
@@ -65,6 +102,7 @@ struct ClaimChange {
   uint32_t asked = 0;
   uint32_t refused = 0;
   DeviceGrants grants;
+  std::vector<ClaimDevice> devices;
   std::string text;
   bool operator==(const ClaimChange&) const = default;
 };

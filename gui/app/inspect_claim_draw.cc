@@ -6,12 +6,15 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "gui/app/inspect_draw.h"
 #include "gui/app/plot_draw.h"
 #include "gui/app/widgets.h"
 #include "gui/view/inspect_claim.h"
 #include "gui/view/state_boxes.h"
 #include "gui/view/unit_text.h"
+#include "model/check.h"
+#include "model/claim_change.h"
 #include "sim/record/live_claims.h"
 
 namespace drasim::gui {
@@ -29,6 +32,49 @@ void ClaimMachine::Draw(const std::shared_ptr<const Inspection>& claim, const Ap
   }
   Picture(picture_.list, frame.width, picture_.height, app);
 }
+
+namespace {
+
+// "attributes" and so on: what a group of facts is called.
+absl::string_view FactsName(DeviceFactKind kind) {
+  switch (kind) {
+    case DeviceFactKind::kAttribute:
+      return "attributes";
+    case DeviceFactKind::kCapacity:
+      return "capacity";
+    case DeviceFactKind::kConsumed:
+      return "takes";
+    case DeviceFactKind::kCounter:
+      return "counters";
+    case DeviceFactKind::kTaint:
+      return "taints";
+  }
+  DRASIM_UNREACHABLE("an unknown kind of device fact");
+}
+
+// A block for each device of a structured claim: its slice, and its facts by kind.
+void DrawAllocatedDevices(const view::ClaimInspection& claim, const AppState& app) {
+  for (const ClaimDevice& device : claim.allocated) {
+    StrongText(device.device, app);
+    ImGui::SameLine();
+    DimText(absl::StrCat("for ", device.request), app);
+    Fact("driver, pool", absl::StrCat(device.driver, ", ", device.pool), app);
+    Fact("slice", device.slice.empty() ? "none: no longer published" : device.slice, app);
+    for (size_t f = 0; f < device.facts.size();) {
+      const DeviceFactKind kind = device.facts[f].kind;
+      std::string text;
+      for (; f < device.facts.size() && device.facts[f].kind == kind; ++f) {
+        const DeviceFact& fact = device.facts[f];
+        absl::StrAppend(&text, text.empty() ? "" : ", ", fact.name, " ", fact.value);
+      }
+      DimText(FactsName(kind), app);
+      ImGui::SameLine(ImGui::GetFontSize() * 9);
+      WrappedText(text);
+    }
+  }
+}
+
+}  // namespace
 
 void ClaimPage::Draw(const std::shared_ptr<const Inspection>& inspection, AppState* app) {
   constexpr size_t kMostLines = 200;
@@ -69,6 +115,7 @@ void ClaimPage::Draw(const std::shared_ptr<const Inspection>& inspection, AppSta
       PodLink(claim.pods[p], app);
     }
   }
+  DrawAllocatedDevices(claim, *app);
   if (!claim.words.empty()) {
     StrongText("Messages", *app);
     for (const view::ClaimWords& words : claim.words) {

@@ -29,9 +29,9 @@ class ClaimsPanel : public Panel {
   ClaimsPanel() : table_(&ClaimsOf) {
     table_.SortBy(ClaimTable::kInState, /*descending=*/true);
     look_.id = "claims";
-    look_.columns = {ClaimTable::kName,  ClaimTable::kState,   ClaimTable::kInState,
-                     ClaimTable::kAsked, ClaimTable::kMessage, ClaimTable::kPod,
-                     ClaimTable::kNode,  ClaimTable::kDevices, ClaimTable::kMode,
+    look_.columns = {ClaimTable::kName,    ClaimTable::kState, ClaimTable::kInState,
+                     ClaimTable::kDevices, ClaimTable::kAsked, ClaimTable::kMessage,
+                     ClaimTable::kPod,     ClaimTable::kNode,  ClaimTable::kMode,
                      ClaimTable::kClass};
     look_.link_column = ClaimTable::kName;
     look_.link_kind = ObjectKind::kClaim;

@@ -24,6 +24,7 @@ bool CanHave(const ClusterState& cluster, NodeId node, const DeviceGrant& grant)
 }  // namespace
 
 std::string ClaimDevicesText(const ClusterState& cluster, const LiveClaim& claim) {
+  if (!claim.devices.empty()) return claim.devices;
   if (!claim.node.valid()) return "";
   DeviceGrants sound;
   for (const DeviceGrant& grant : claim.grants) {
@@ -34,8 +35,16 @@ std::string ClaimDevicesText(const ClusterState& cluster, const LiveClaim& claim
   return text;
 }
 
-absl::string_view ClaimModeName(bool immediate) {
-  return immediate ? "Immediate" : "WaitForFirstConsumer";
+absl::string_view ClaimModeName(ClaimMode mode) {
+  switch (mode) {
+    case ClaimMode::kWaitForFirstConsumer:
+      return "WaitForFirstConsumer";
+    case ClaimMode::kImmediate:
+      return "Immediate";
+    case ClaimMode::kStructured:
+      return "structured";
+  }
+  DRASIM_UNREACHABLE("an unknown mode of a claim");
 }
 
 ClaimTable::ClaimTable(const LiveClaims& claims, const ClusterState& cluster, SimTime now) {
@@ -45,7 +54,7 @@ ClaimTable::ClaimTable(const LiveClaims& claims, const ClusterState& cluster, Si
     row.name = claim.identity.name;
     row.pod = claim.identity.pod;
     row.class_name = claim.identity.class_name;
-    row.mode = std::string(ClaimModeName(claim.identity.immediate));
+    row.mode = std::string(ClaimModeName(claim.identity.mode));
     row.state = claim.state;
     const NodeId node = claim.allocated ? claim.node : claim.selected;
     if (node.valid()) row.node = cluster.node_spec(node).name;

@@ -1,4 +1,4 @@
-// The live claims of a classic DRA run at one moment, as a table.
+// The live claims of a run with DRA at one moment, as a table.
 #ifndef DRASIM_GUI_VIEW_CLAIM_TABLE_H_
 #define DRASIM_GUI_VIEW_CLAIM_TABLE_H_
 
@@ -19,11 +19,11 @@ namespace drasim::view {
 struct ClaimTableRow {
   std::string name;        // "namespace/name"
   std::string pod;         // its owner; empty for a shared claim
-  std::string class_name;  // ResourceClass
-  std::string mode;        // "Immediate", "WaitForFirstConsumer"
+  std::string class_name;  // ResourceClass; DeviceClasses
+  std::string mode;        // "Immediate", "WaitForFirstConsumer", "structured"
   ClaimState state = ClaimState::kCreated;
   std::string node;      // of the allocation, else the selected one; may be empty
-  std::string devices;   // "0:3g.40gb@4", "0;1"; empty while it has none
+  std::string devices;   // "0:3g.40gb@4", "0;1"; "gpu-0, gpu-1"; empty while it has none
   SimDuration in_state;  // since it entered the state
   uint32_t asked = 0;    // times that its driver was asked about potential nodes
   std::string message;   // last words of a driver or kubelet
@@ -67,11 +67,12 @@ class ClaimTable : public TableSource {
   std::vector<int64_t> by_state_ = std::vector<int64_t>(kClaimStates);
 };
 
-// As in the API: "Immediate", "WaitForFirstConsumer".
-absl::string_view ClaimModeName(bool immediate);
+// allocationMode of classic DRA: "Immediate", "WaitForFirstConsumer"; else "structured".
+absl::string_view ClaimModeName(ClaimMode mode);
 
-// "0:3g.40gb@4", "0;1", as HeldDevicesText; empty without a node or devices. Parts that the node
-// cannot have, which only a damaged ledger names, are left out.
+// The names of a structured claim's devices: "gpu-0, gpu-1". Of others "0:3g.40gb@4", "0;1", as
+// HeldDevicesText; empty without a node or devices. Parts that the node cannot have, which only a
+// damaged ledger names, are left out.
 std::string ClaimDevicesText(const ClusterState& cluster, const LiveClaim& claim);
 
 }  // namespace drasim::view

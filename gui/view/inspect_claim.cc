@@ -16,22 +16,42 @@
 namespace drasim::view {
 namespace {
 
+// Modes whose claims pass a state.
+constexpr unsigned kWaits = 1U << static_cast<unsigned>(ClaimMode::kWaitForFirstConsumer);
+constexpr unsigned kClassic = kWaits | 1U << static_cast<unsigned>(ClaimMode::kImmediate);
+constexpr unsigned kAll = kClassic | 1U << static_cast<unsigned>(ClaimMode::kStructured);
+
 struct StepRule {
   ClaimState state;
   ClaimChangeKind entry;  // the change that leads there
-  bool of_immediate;      // claims of allocationMode Immediate pass it, too
+  unsigned modes;
 };
 constexpr StepRule kSteps[] = {
-    {ClaimState::kCreated, ClaimChangeKind::kCreated, true},
-    {ClaimState::kDriverAsked, ClaimChangeKind::kDriverAsked, false},
-    {ClaimState::kNodeSelected, ClaimChangeKind::kNodeSelected, false},
-    {ClaimState::kAllocated, ClaimChangeKind::kAllocated, true},
-    {ClaimState::kReserved, ClaimChangeKind::kReserved, true},
-    {ClaimState::kPrepared, ClaimChangeKind::kPrepared, true},
-    {ClaimState::kReleasing, ClaimChangeKind::kReleaseAsked, true},
-    {ClaimState::kDeleting, ClaimChangeKind::kDeleting, true},
+    {ClaimState::kCreated, ClaimChangeKind::kCreated, kAll},
+    {ClaimState::kDriverAsked, ClaimChangeKind::kDriverAsked, kWaits},
+    {ClaimState::kNodeSelected, ClaimChangeKind::kNodeSelected, kWaits},
+    {ClaimState::kAllocated, ClaimChangeKind::kAllocated, kAll},
+    {ClaimState::kReserved, ClaimChangeKind::kReserved, kAll},
+    {ClaimState::kPrepared, ClaimChangeKind::kPrepared, kAll},
+    {ClaimState::kReleasing, ClaimChangeKind::kReleaseAsked, kClassic},
+    {ClaimState::kDeleting, ClaimChangeKind::kDeleting, kAll},
 };
 static_assert(std::size(kSteps) == kClaimStates);
+
+bool Passes(ClaimMode mode, const StepRule& rule) {
+  return (rule.modes >> static_cast<unsigned>(mode) & 1U) != 0;
+}
+
+// "gpu-0 of gpu.nvidia.com, gpu-1 of gpu.nvidia.com" is long: drivers are named once.
+std::string DevicesText(const std::vector<ClaimDevice>& devices) {
+  std::string text;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ", ", devices[i].device);
+    const bool last = i + 1 == devices.size() || devices[i + 1].driver != devices[i].driver;
+    if (last) absl::StrAppend(&text, " of ", devices[i].driver);
+  }
+  return text;
+}
 
 std::string NodeName(const ClusterState& cluster, NodeId node) {
   return node.valid() ? cluster.node_spec(node).name : "";
@@ -71,7 +91,7 @@ std::string ClaimChangeText(const ClaimChange& change, const ClusterState& clust
     case ClaimChangeKind::kCreated: {
       const ClaimIdentity& identity = change.identity;
       return absl::StrCat("created", identity.pod.empty() ? "" : " for ", identity.pod, ", class ",
-                          identity.class_name, ", ", ClaimModeName(identity.immediate));
+                          identity.class_name, ", ", ClaimModeName(identity.mode));
     }
     case ClaimChangeKind::kDriverAsked:
       if (change.asked == 0) return "potential nodes withdrawn";
@@ -86,6 +106,10 @@ std::string ClaimChangeText(const ClaimChange& change, const ClusterState& clust
     case ClaimChangeKind::kAllocationFailed:
       return WithWords("driver failed to allocate", change.text);
     case ClaimChangeKind::kAllocated: {
+      if (!change.devices.empty()) {
+        return WithWords(node.empty() ? "allocated" : absl::StrCat("allocated on ", node),
+                         DevicesText(change.devices));
+      }
       if (node.empty()) return "allocated by network";
       LiveClaim holder;
       holder.node = change.node;
@@ -142,6 +166,12 @@ void ClaimInspector::Add(const ClaimChange& change) {
       line.pod = change.text;
       std::erase(shown_.pods, change.text);
       break;
+    case ClaimChangeKind::kAllocated:
+      shown_.allocated = change.devices;
+      break;
+    case ClaimChangeKind::kDeallocated:
+      shown_.allocated.clear();
+      break;
     case ClaimChangeKind::kDeleted:
       shown_.deleted = true;
       break;
@@ -175,7 +205,7 @@ ClaimInspection ClaimInspector::Inspect(SimTime now) const {
   result.name = name_;
   result.pod = live_.identity.pod;
   result.class_name = live_.identity.class_name;
-  result.mode = std::string(ClaimModeName(live_.identity.immediate));
+  result.mode = std::string(ClaimModeName(live_.identity.mode));
   result.now = now;
   result.state = live_.state;
   result.since = live_.since;
@@ -185,7 +215,7 @@ ClaimInspection ClaimInspector::Inspect(SimTime now) const {
   result.node = NodeName(*cluster_, live_.node);
   result.devices = ClaimDevicesText(*cluster_, live_);
   for (const StepRule& rule : kSteps) {
-    if (live_.identity.immediate && !rule.of_immediate) continue;
+    if (!Passes(live_.identity.mode, rule)) continue;
     const ClaimTally& tally = live_.tally(rule.entry);
     ClaimStep step;
     step.state = rule.state;

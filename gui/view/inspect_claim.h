@@ -25,8 +25,8 @@
 namespace drasim::view {
 
 // A state of the machine. Every claim shows those of its mode in this order, whether it has reached
-// them or not: an Immediate claim has neither kDriverAsked nor kNodeSelected. A deleted claim is in
-// none of them.
+// them or not: only a claim of WaitForFirstConsumer has kDriverAsked and kNodeSelected, and no
+// driver releases a structured one. A deleted claim is in none of them.
 struct ClaimStep {
   ClaimState state = ClaimState::kCreated;
   std::string name;   // "driver asked"
@@ -57,17 +57,19 @@ struct ClaimWords {
 struct ClaimInspection {
   std::string name;        // "namespace/name"
   std::string pod;         // its owner; empty for a shared claim
-  std::string class_name;  // ResourceClass
-  std::string mode;        // "Immediate", "WaitForFirstConsumer"
+  std::string class_name;  // ResourceClass; DeviceClasses
+  std::string mode;        // "Immediate", "WaitForFirstConsumer", "structured"
   SimTime now;             // the moment of the inspection
   bool deleted = false;    // the claim is gone; everything else shows its end
   ClaimState state = ClaimState::kCreated;
-  SimTime since;                  // of the state
-  std::string selected_node;      // spec.selectedNode; may be empty
-  int64_t nodes_asked = 0;        // that the driver was last asked about
-  int64_t nodes_refused = 0;      // by its last answer to that
-  std::string node;               // of the allocation; may be empty
-  std::string devices;            // "0:3g.40gb@4"; may be empty
+  SimTime since;              // of the state
+  std::string selected_node;  // spec.selectedNode; may be empty
+  int64_t nodes_asked = 0;    // that the driver was last asked about
+  int64_t nodes_refused = 0;  // by its last answer to that
+  std::string node;           // of the allocation; may be empty
+  std::string devices;        // "0:3g.40gb@4"; "gpu-0, gpu-1"; may be empty
+  // Of a structured claim, as they were when it was allocated; empty: not allocated.
+  std::vector<ClaimDevice> allocated;
   std::vector<std::string> pods;  // in status.reservedFor, in order
   std::vector<ClaimStep> steps;   // the machine
   std::vector<ClaimHistoryLine> history;

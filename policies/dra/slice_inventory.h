@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/device_columns.h"
 #include "model/ids.h"
@@ -43,6 +44,14 @@ class SliceInventory {
   bool Put(const proto::kube::ResourceSlice& slice);
   // False if there is none.
   bool Remove(absl::string_view name);
+
+  // The slices with the taints of rules, and the classes.
+  absl::Span<const std::shared_ptr<const proto::kube::ResourceSlice>> slices() const {
+    return slices_;
+  }
+  absl::Span<const std::shared_ptr<const proto::kube::DeviceClass>> classes() const {
+    return classes_;
+  }
 
   // A search over the slices as they are now. The catalog is kept until a slice changes, verdicts
   // as long as the inventory, which must outlive the search. InvalidArgument as long as a slice has

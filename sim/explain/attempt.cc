@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "sim/dra/classic/control_plane.h"
 #include "sim/explain/device_text.h"
 #include "sim/explain/node_room.h"
+#include "sim/explain/structured_claims.h"
 
 namespace drasim {
 namespace {
@@ -54,6 +56,7 @@ std::string ClaimHoldersText(const ClusterState& cluster, const NodeHolders& hol
 }  // namespace
 
 bool AttemptExplanation::complete() const {
+  if (devices.has_value() && devices->nodes.empty()) return false;
   return !rejections.empty() && std::all_of(rejections.begin(), rejections.end(),
                                             [](const Rejection& r) { return r.complete(); });
 }
@@ -63,6 +66,10 @@ std::string AttemptExplanation::key() const {
   for (const Rejection& r : rejections) keys.push_back(r.key());
   // The order follows the numbers of nodes, which is no reason to tell two attempts apart.
   std::sort(keys.begin(), keys.end());
+  // So do the numbers of devices.
+  if (devices.has_value()) {
+    for (const NodeStory& group : devices->nodes) keys.push_back(group.key);
+  }
   return absl::StrCat(by_step ? "step " : "", absl::StrJoin(keys, "\n"), "\n",
                       absl::StrJoin(claims, "\n"));
 }
@@ -199,6 +206,26 @@ void AttemptExplainer::AddSteps(PodId pod, const VerdictSummaryTable::Row& row,
   if (out->rejections.empty() && row.nodes > 0) add(kFits, 0);
 }
 
+void AttemptExplainer::AddDevices(PodId pod, const VerdictSummaryTable::Row& row,
+                                  const NodeSurveyor::Survey& survey,
+                                  AttemptExplanation* out) const {
+  if (!hooks_.devices || cluster_->pod_shape(pod).claims.empty() || survey.fitting.empty()) return;
+  out->devices = hooks_.devices(pod, survey.fitting);
+  if (!out->devices.has_value()) return;
+  size_t by_claims = 0;
+  size_t by_others = 0;  // filters that look at other nodes, which the survey leaves out
+  for (const auto& [index, nodes] : row.rejected) {
+    const Profile::FilterEntry* const filter = FilterOf(pod, index);
+    if (filter == nullptr) {
+      by_claims += nodes;
+    } else if (filter->plugin->filter_reach() != Reach::kNode) {
+      by_others += nodes;
+    }
+  }
+  const size_t lacking = out->devices->node_count - out->devices->fitting;
+  out->agrees = out->agrees && lacking >= by_claims && lacking <= by_claims + by_others;
+}
+
 AttemptExplanation AttemptExplainer::OfFailure(PodId pod, SummaryId why, SimTime now,
                                                bool brief) const {
   const VerdictSummaryTable::Row& row = summaries_->row(why);
@@ -220,10 +247,12 @@ AttemptExplanation AttemptExplainer::OfFailure(PodId pod, SummaryId why, SimTime
     (FilterOf(pod, index) != nullptr ? by_filters : by_others) += nodes;
   }
   out.by_step = by_filters == 0 && by_others != row.nodes;
-  if (by_filters > 0 && by_filters + by_others == row.nodes) {
+  const bool by_claims = hooks_.devices && by_others > 0 && !out.by_step;
+  if ((by_filters > 0 || by_claims) && by_filters + by_others == row.nodes) {
     if (out.pods > 1 && !brief) out.room_for = RoomFor(jobs_->job_of(pod));
     NodeSurveyor::Survey survey = surveyor_.Look(pod, now);
     TakeGroups(pod, now, brief, &survey, &out);
+    if (by_claims) AddDevices(pod, row, survey, &out);
     // Nodes that only other plugins rejected pass all filters, and would be counted here by
     // mistake.
     if (by_others == 0) AddOwnPods(pod, row, survey, &out);
@@ -252,6 +281,7 @@ std::optional<AttemptExplanation> AttemptExplainer::OfNow(JobId job, SimTime now
   if (fitting > 0 && room) {
     if (out.claims.empty()) return std::nullopt;
     out.nodes_by_claims = static_cast<uint32_t>(fitting);
+    if (hooks_.devices) out.devices = hooks_.devices(pod, survey.fitting);
     TakeGroups(pod, now, false, &survey, &out);
     return out;
   }
@@ -304,7 +334,12 @@ std::vector<AttemptExplainer::Prospect> AttemptExplainer::Prospects(PodId pod, S
 
 ClaimHooks ClaimHooksOf(const Simulation& sim) {
   ClaimHooks hooks;
-  if (const ControlPlane* const plane = sim.control_plane()) {
+  if (const std::shared_ptr<StructuredClaims> structured = StructuredClaims::Of(sim)) {
+    hooks.claims = [structured](PodId pod) { return structured->Lines(pod); };
+    hooks.devices = [structured](PodId pod, absl::Span<const NodeId> nodes) {
+      return structured->Explain(pod, nodes);
+    };
+  } else if (const ControlPlane* const plane = sim.control_plane()) {
     hooks.claims = [plane](PodId pod) { return ClaimExplainer(plane).ExplainPod(pod); };
     hooks.claim_holders = [plane, cluster = &sim.cluster()](PodId pod) {
       std::vector<std::string> lines;

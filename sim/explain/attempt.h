@@ -23,9 +23,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/job_table.h"
 #include "model/record.h"
+#include "policies/allocator/device_story.h"
 #include "policies/framework/profile.h"
 #include "sim/explain/node_survey.h"
 #include "sim/run/simulation.h"
@@ -39,6 +41,8 @@ struct ClaimHooks {
   // Holders of the devices that its claims wait for when a driver refuses every node: a line for
   // each of a few nodes.
   std::function<std::vector<std::string>(PodId)> claim_holders;
+  // Structured DRA: why nodes have no devices for its claims; see StructuredClaims::Explain.
+  std::function<std::optional<DeviceStory>(PodId, absl::Span<const NodeId>)> devices;
 };
 
 struct AttemptExplanation {
@@ -61,6 +65,8 @@ struct AttemptExplanation {
   // whose view may be older.
   std::vector<std::string> claims;
   std::vector<std::string> claim_holders;  // not of a brief one
+  // Why the nodes that the filters accept have no devices for the pod's claims.
+  std::optional<DeviceStory> devices;
   // Whether the rejections agree with the record of the attempt; false is a defect.
   bool agrees = true;
 
@@ -107,6 +113,10 @@ class AttemptExplainer {
                   const NodeSurveyor::Survey& survey, AttemptExplanation* out) const;
   void AddSteps(PodId pod, const VerdictSummaryTable::Row& row, AttemptExplanation* out) const;
   std::optional<uint32_t> RoomFor(JobId job) const;
+  // Explains the nodes that claims rejected, among those that filters accept, and compares their
+  // number with the attempt's.
+  void AddDevices(PodId pod, const VerdictSummaryTable::Row& row,
+                  const NodeSurveyor::Survey& survey, AttemptExplanation* out) const;
   // The filter of the pod's profile that gives the reason; null if it comes from another extension
   // point, or from what only one policy or the pod's claims decide.
   const Profile::FilterEntry* FilterOf(PodId pod, ReasonIndex reason) const;

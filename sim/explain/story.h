@@ -57,7 +57,8 @@ struct StoryEvent {
   uint32_t same_as = 0;    // kSameAgain
   bool identical = false;  // kSameAgain: equal in every number
   std::vector<Range> ranges;
-  QueuePlace place;  // kInLine: at the start; `why` explains the head of the line
+  std::string lacks;  // kSameAgain: of the first of them, in devices
+  QueuePlace place;   // kInLine: at the start; `why` explains the head of the line
   std::string head;
   size_t last_place = 0, last_length = 0;
 };

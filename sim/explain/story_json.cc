@@ -8,6 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "model/text/json_writer.h"
+#include "sim/explain/device_story_text.h"
 #include "sim/explain/node_room.h"
 #include "sim/explain/queue_place.h"
 #include "sim/record/data_table.h"
@@ -144,6 +145,10 @@ void WriteWhy(const AttemptExplanation& why, JsonWriter* j) {
   j->EndArray();
   j->Key("claims").Strings(why.claims);
   j->Key("claim_holders").Strings(why.claim_holders);
+  if (why.devices.has_value()) {
+    j->Key("devices");
+    WriteDeviceStory(*why.devices, j);
+  }
   j->EndObject();
 }
 

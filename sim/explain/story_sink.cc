@@ -55,8 +55,17 @@ StoryEvent::Range RangeOf(const Rejection& r) {
   return {r, r.nodes, r.nodes, r.least_missing, r.most_missing};
 }
 
+// What the nodes lack, with all numbers.
+std::string DevicesOf(const AttemptExplanation& why) {
+  std::string texts;
+  if (!why.devices.has_value()) return texts;
+  for (const NodeStory& group : why.devices->nodes) absl::StrAppend(&texts, group.text, "\n");
+  return texts;
+}
+
 // Adds what one more attempt with the same reasons came to.
 void WidenAll(const AttemptExplanation& why, StoryEvent* event) {
+  event->identical = event->identical && DevicesOf(why) == event->lacks;
   for (const Rejection& r : why.rejections) {
     const auto range =
         std::find_if(event->ranges.begin(), event->ranges.end(),
@@ -241,6 +250,7 @@ void StorySink::AddAttempt(const Record& record) {
   for (const StoryEvent& earlier : events_) {
     if (earlier.kind != StoryEvent::Kind::kAttempt || earlier.attempt != first->second) continue;
     for (const Rejection& r : earlier.why.rejections) event.ranges.push_back(RangeOf(r));
+    event.lacks = DevicesOf(earlier.why);
     break;
   }
   WidenAll(why, &event);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "sim/explain/device_story_text.h"
 #include "sim/explain/node_room.h"
 #include "sim/explain/queue_place.h"
 
@@ -185,6 +186,10 @@ void AppendWhy(const AttemptExplanation& why, const std::string& claims_title,
                     " not part of the cluster at present\n");
   }
   AppendClaims(why.claims, why.claim_holders, claims_title, indent, out);
+  if (!why.devices.has_value()) return;
+  for (const std::string& line : DeviceStoryLines(*why.devices)) {
+    absl::StrAppend(out, indent, line, "\n");
+  }
 }
 
 // "node-1 (GPU 0), node-2 and 3 more nodes"; pods of a gang by node.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "model/device_grant.h"
@@ -16,6 +17,7 @@ constexpr unsigned kImmediateFlag = 1;
 constexpr unsigned kAllocatedFlag = 2;
 constexpr unsigned kReleasingFlag = 4;
 constexpr unsigned kDeletingFlag = 8;
+constexpr unsigned kStructuredFlag = 16;
 
 constexpr bool HasNode(ClaimChangeKind kind) {
   return kind == ClaimChangeKind::kNodeSelected || kind == ClaimChangeKind::kAllocated ||
@@ -140,6 +142,96 @@ bool NextGrants(Count* counts, Word* words, DeviceGrants* grants) {
   return true;
 }
 
+// Appends the devices of an allocation to their columns.
+void AddDevices(const std::vector<ClaimDevice>& devices, TextPool<proto::LedgerClaimChanges>* texts,
+                proto::LedgerClaimChanges* out) {
+  out->add_devices(static_cast<uint32_t>(devices.size()));
+  for (const ClaimDevice& device : devices) {
+    out->add_request(texts->Intern(device.request));
+    out->add_driver(texts->Intern(device.driver));
+    out->add_pool(texts->Intern(device.pool));
+    out->add_device(texts->Intern(device.device));
+    out->add_slice(texts->Intern(device.slice));
+    out->add_facts(static_cast<uint32_t>(device.facts.size()));
+    for (const DeviceFact& fact : device.facts) {
+      out->mutable_fact_kind()->push_back(static_cast<char>(fact.kind));
+      out->add_fact_name(texts->Intern(fact.name));
+      out->add_fact_value(texts->Intern(fact.value));
+    }
+  }
+}
+
+// Reads the columns of devices from their begin to their end.
+class DeviceReader {
+ public:
+  explicit DeviceReader(const proto::LedgerClaimChanges& columns)
+      : columns_(columns),
+        counts_(columns.devices()),
+        requests_(columns.request()),
+        drivers_(columns.driver()),
+        pools_(columns.pool()),
+        devices_(columns.device()),
+        slices_(columns.slice()),
+        facts_(columns.facts()),
+        names_(columns.fact_name()),
+        values_(columns.fact_value()) {}
+
+  // The devices of the next allocation; false if the columns are unreadable.
+  bool Next(std::vector<ClaimDevice>* devices) {
+    if (columns_.devices().empty()) return true;
+    uint32_t count = 0;
+    if (!counts_.Next(&count)) return false;
+    for (uint32_t i = 0; i < count; ++i) {
+      ClaimDevice device;
+      uint32_t facts = 0;
+      if (!NextText(&requests_, &device.request) || !NextText(&drivers_, &device.driver) ||
+          !NextText(&pools_, &device.pool) || !NextText(&devices_, &device.device) ||
+          !NextText(&slices_, &device.slice) || !facts_.Next(&facts)) {
+        return false;
+      }
+      for (uint32_t f = 0; f < facts; ++f) {
+        if (kinds_ == columns_.fact_kind().size()) return false;
+        const auto kind = static_cast<unsigned char>(columns_.fact_kind()[kinds_++]);
+        DeviceFact fact;
+        if (kind >= kDeviceFactKinds || !NextText(&names_, &fact.name) ||
+            !NextText(&values_, &fact.value)) {
+          return false;
+        }
+        fact.kind = static_cast<DeviceFactKind>(kind);
+        device.facts.push_back(std::move(fact));
+      }
+      devices->push_back(std::move(device));
+    }
+    return true;
+  }
+
+  bool at_end() const {
+    return counts_.at_end() && requests_.at_end() && drivers_.at_end() && pools_.at_end() &&
+           devices_.at_end() && slices_.at_end() && facts_.at_end() && names_.at_end() &&
+           values_.at_end() && kinds_ == columns_.fact_kind().size();
+  }
+
+ private:
+  using Column = google::protobuf::RepeatedField<uint32_t>;
+
+  bool NextText(ColumnCursor<Column>* column, std::string* text) {
+    uint32_t word = 0;
+    return column->Next(&word) && FindText(columns_, word, text);
+  }
+
+  const proto::LedgerClaimChanges& columns_;
+  ColumnCursor<Column> counts_;
+  ColumnCursor<Column> requests_;
+  ColumnCursor<Column> drivers_;
+  ColumnCursor<Column> pools_;
+  ColumnCursor<Column> devices_;
+  ColumnCursor<Column> slices_;
+  ColumnCursor<Column> facts_;
+  ColumnCursor<Column> names_;
+  ColumnCursor<Column> values_;
+  size_t kinds_ = 0;  // read of fact_kind
+};
+
 }  // namespace
 
 std::string PackClaims(uint64_t records, SimTime time, absl::Span<const LoggedClaimChange> changes,
@@ -149,6 +241,8 @@ std::string PackClaims(uint64_t records, SimTime time, absl::Span<const LoggedCl
   uint64_t records_before = 0;
   SimTime time_before;
   uint64_t claim_before = 0;
+  const bool has_devices = absl::c_any_of(
+      changes, [](const LoggedClaimChange& logged) { return !logged.change.devices.empty(); });
   for (const auto& [place, change] : changes) {
     const ClaimChangeKind kind = change.kind;
     p.mutable_kind()->push_back(static_cast<char>(kind));
@@ -162,12 +256,15 @@ std::string PackClaims(uint64_t records, SimTime time, absl::Span<const LoggedCl
       p.add_name(change.identity.name);
       p.add_pod(texts.Intern(change.identity.pod));
       p.add_class_name(texts.Intern(change.identity.class_name));
-      p.mutable_immediate()->push_back(change.identity.immediate ? '\1' : '\0');
+      p.mutable_mode()->push_back(static_cast<char>(change.identity.mode));
     }
     if (HasNode(kind)) p.add_node(NodeWord(change.node));
     if (HasAsked(kind)) p.add_asked(change.asked);
     if (kind == ClaimChangeKind::kDriverAnswered) p.add_refused(change.refused);
-    if (kind == ClaimChangeKind::kAllocated) AddGrants(change.grants, &p);
+    if (kind == ClaimChangeKind::kAllocated) {
+      AddGrants(change.grants, &p);
+      if (has_devices) AddDevices(change.devices, &texts, &p);
+    }
     if (HasText(kind)) p.add_text(texts.Intern(change.text));
   }
   proto::LedgerClaims frame;
@@ -194,7 +291,11 @@ bool UnpackClaims(const std::string& payload, size_t nodes,
   proto::LedgerClaims frame;
   proto::LedgerClaimChanges p;
   if (!Unpacked(payload, &frame, &p)) return false;
-  if (!TextsFit(p, p.text(), p.pod(), p.class_name())) return false;
+  if (!TextsFit(p, p.text(), p.pod(), p.class_name(), p.request(), p.driver(), p.pool(), p.device(),
+                p.slice(), p.fact_name(), p.fact_value())) {
+    return false;
+  }
+  DeviceReader devices(p);
   ColumnCursor records(p.records());
   ColumnCursor times(p.time_ns());
   ColumnCursor claims(p.claim());
@@ -231,14 +332,14 @@ bool UnpackClaims(const std::string& payload, size_t nodes,
     if (change.kind == ClaimChangeKind::kCreated) {
       uint32_t pod = 0;
       uint32_t class_name = 0;
-      if (created >= static_cast<size_t>(p.name_size()) || created >= p.immediate().size() ||
-          !pods.Next(&pod) || !classes.Next(&class_name) ||
-          !FindText(p, pod, &change.identity.pod) ||
+      if (created >= static_cast<size_t>(p.name_size()) || created >= p.mode().size() ||
+          static_cast<unsigned char>(p.mode()[created]) >= kClaimModes || !pods.Next(&pod) ||
+          !classes.Next(&class_name) || !FindText(p, pod, &change.identity.pod) ||
           !FindText(p, class_name, &change.identity.class_name)) {
         return false;
       }
       change.identity.name = p.name(static_cast<int>(created));
-      change.identity.immediate = p.immediate()[created++] != '\0';
+      change.identity.mode = static_cast<ClaimMode>(p.mode()[created++]);
     }
     uint32_t word = 0;
     if (HasNode(change.kind) && (!node_words.Next(&word) || !FindNode(word, nodes, &change.node))) {
@@ -249,7 +350,8 @@ bool UnpackClaims(const std::string& payload, size_t nodes,
       return false;
     }
     if (change.kind == ClaimChangeKind::kAllocated &&
-        !NextGrants(&grant_counts, &grant_words, &change.grants)) {
+        (!NextGrants(&grant_counts, &grant_words, &change.grants) ||
+         !devices.Next(&change.devices))) {
       return false;
     }
     if (HasText(change.kind) && (!text_words.Next(&word) || !FindText(p, word, &change.text))) {
@@ -259,8 +361,8 @@ bool UnpackClaims(const std::string& payload, size_t nodes,
   }
   return records.at_end() && times.at_end() && claims.at_end() && node_words.at_end() &&
          asked.at_end() && refused.at_end() && grant_counts.at_end() && grant_words.at_end() &&
-         text_words.at_end() && pods.at_end() && classes.at_end() &&
-         created == static_cast<size_t>(p.name_size()) && created == p.immediate().size();
+         text_words.at_end() && pods.at_end() && classes.at_end() && devices.at_end() &&
+         created == static_cast<size_t>(p.name_size()) && created == p.mode().size();
 }
 
 std::string PackLiveClaims(uint64_t records, SimTime time, const LiveClaims& claims) {
@@ -268,15 +370,19 @@ std::string PackLiveClaims(uint64_t records, SimTime time, const LiveClaims& cla
   TextPool texts(&p);
   uint64_t uid_before = 0;
   SimTime since_before;
+  const bool has_devices = absl::c_any_of(
+      claims.claims(), [](const auto& entry) { return !entry.second.devices.empty(); });
   for (const auto& [uid, claim] : claims.claims()) {
     p.add_claim(uid - uid_before);
     uid_before = uid;
     p.add_name(claim.identity.name);
     p.add_pod(texts.Intern(claim.identity.pod));
     p.add_class_name(texts.Intern(claim.identity.class_name));
-    const unsigned flags =
-        (claim.identity.immediate ? kImmediateFlag : 0U) | (claim.allocated ? kAllocatedFlag : 0U) |
-        (claim.releasing ? kReleasingFlag : 0U) | (claim.deleting ? kDeletingFlag : 0U);
+    const unsigned flags = (claim.identity.mode == ClaimMode::kImmediate ? kImmediateFlag : 0U) |
+                           (claim.identity.mode == ClaimMode::kStructured ? kStructuredFlag : 0U) |
+                           (claim.allocated ? kAllocatedFlag : 0U) |
+                           (claim.releasing ? kReleasingFlag : 0U) |
+                           (claim.deleting ? kDeletingFlag : 0U);
     p.mutable_flags()->push_back(static_cast<char>(flags));
     p.mutable_state()->push_back(static_cast<char>(claim.state));
     p.add_since_ns(claim.since.ns() - since_before.ns());
@@ -287,6 +393,7 @@ std::string PackLiveClaims(uint64_t records, SimTime time, const LiveClaims& cla
     p.add_message(texts.Intern(claim.message));
     p.add_node(NodeWord(claim.node));
     AddGrants(claim.grants, &p);
+    if (has_devices) p.add_devices(texts.Intern(claim.devices));
     p.add_reserved(claim.reserved);
     p.add_prepared(claim.prepared);
     for (const ClaimTally& tally : claim.tallies) {
@@ -304,13 +411,14 @@ bool UnpackLiveClaims(const std::string& payload, size_t nodes, LiveClaims* clai
   proto::LedgerLiveClaims frame;
   proto::LedgerLiveClaimColumns p;
   if (!Unpacked(payload, &frame, &p)) return false;
-  if (!TextsFit(p, p.message(), p.pod(), p.class_name())) return false;
+  if (!TextsFit(p, p.message(), p.pod(), p.class_name(), p.devices())) return false;
   const int n = p.claim_size();
   for (const int size : {p.name_size(), p.pod_size(), p.class_name_size(), p.since_ns_size(),
                          p.selected_size(), p.asked_size(), p.refused_size(), p.message_size(),
                          p.node_size(), p.grants_size(), p.reserved_size(), p.prepared_size()}) {
     if (size != n) return false;
   }
+  if (p.devices_size() != 0 && p.devices_size() != n) return false;
   const auto rows = static_cast<size_t>(n);
   if (p.flags().size() != rows || p.state().size() != rows ||
       static_cast<size_t>(p.times_size()) != rows * kClaimChangeKinds) {
@@ -333,13 +441,15 @@ bool UnpackLiveClaims(const std::string& payload, size_t nodes, LiveClaims* clai
         !FindText(p, p.pod(i), &claim.identity.pod) ||
         !FindText(p, p.class_name(i), &claim.identity.class_name) ||
         !FindText(p, p.message(i), &claim.message) ||
+        (p.devices_size() > 0 && !FindText(p, p.devices(i), &claim.devices)) ||
         !FindNode(p.selected(i), nodes, &claim.selected) ||
         !FindNode(p.node(i), nodes, &claim.node) ||
         !NextGrants(&grant_counts, &grant_words, &claim.grants)) {
       return false;
     }
     claim.identity.name = p.name(i);
-    claim.identity.immediate = (flags & kImmediateFlag) != 0;
+    if ((flags & kImmediateFlag) != 0) claim.identity.mode = ClaimMode::kImmediate;
+    if ((flags & kStructuredFlag) != 0) claim.identity.mode = ClaimMode::kStructured;
     claim.allocated = (flags & kAllocatedFlag) != 0;
     claim.releasing = (flags & kReleasingFlag) != 0;
     claim.deleting = (flags & kDeletingFlag) != 0;

@@ -1,4 +1,4 @@
-// Claim changes of classic DRA in the ledger: the frames that hold them, and a writer's state.
+// Claim changes of DRA in the ledger: the frames that hold them, and a writer's state.
 //
 // A change lies between two records; `records` is the number of records before it. Frames of
 // changes follow blocks, and hold the changes since the frame of changes before. Beside each

@@ -1,5 +1,6 @@
 #include "sim/record/live_claims.h"
 
+#include "absl/strings/str_cat.h"
 #include "model/check.h"
 
 namespace drasim {
@@ -79,6 +80,10 @@ void LiveClaim::Apply(const ClaimChange& change) {
       allocated = true;
       node = change.node;
       grants = change.grants;
+      devices.clear();
+      for (const ClaimDevice& device : change.devices) {
+        absl::StrAppend(&devices, devices.empty() ? "" : ", ", device.device);
+      }
       break;
     case ClaimChangeKind::kReserved:
       ++reserved;
@@ -100,6 +105,7 @@ void LiveClaim::Apply(const ClaimChange& change) {
       releasing = false;
       node = NodeId();
       grants.clear();
+      devices.clear();
       // The scheduler starts over.
       selected = NodeId();
       asked = 0;

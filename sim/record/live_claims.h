@@ -1,4 +1,4 @@
-// The live claims of a classic DRA run: a fold over ClaimChanges that forgets claims when they are
+// The live claims of a run with DRA: a fold over ClaimChanges that forgets claims when they are
 // deleted.
 #ifndef DRASIM_SIM_RECORD_LIVE_CLAIMS_H_
 #define DRASIM_SIM_RECORD_LIVE_CLAIMS_H_
@@ -52,6 +52,7 @@ struct LiveClaim {
   std::string message;    // last words of a driver or kubelet; empty: none yet
   NodeId node;            // of the allocation; invalid: none, or by network
   DeviceGrants grants;    // likewise
+  std::string devices;    // of a structured claim: "gpu-0, gpu-3"; empty: not allocated
   uint32_t reserved = 0;  // pods in status.reservedFor
   uint32_t prepared = 0;  // nodes
   bool allocated = false;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 #include "model/key_error.h"
+#include "model/kube/claim_devices_of.h"
 #include "model/kube/resource_lift.h"
 #include "model/proto/kube.pb.h"
 #include "model/status_macros.h"
@@ -79,15 +80,6 @@ bool HasPrioritizedList(const proto::kube::Object& object) {
   return absl::c_any_of(claim.requests(), [](const proto::kube::DeviceRequest& request) {
     return !request.first_available().empty();
   });
-}
-
-// The classes of all requests that have no alternatives, ascending.
-std::set<std::string> ClassesOf(const proto::kube::DeviceClaim& claim) {
-  std::set<std::string> classes;
-  for (const proto::kube::DeviceRequest& request : claim.requests()) {
-    if (request.has_exactly()) classes.insert(request.exactly().device_class_name());
-  }
-  return classes;
 }
 
 }  // namespace
@@ -452,7 +444,7 @@ void DraPlan::WarnOfDeadEndsAmong(absl::string_view kind, const std::set<std::st
 std::string DraPlan::DeadEndOf(const ClaimSpec& spec, Name ns) const {
   const ObjectCache& objects = plane_->network().server().objects();
   if (spec.is_structured()) {
-    for (const std::string& name : ClassesOf(*spec.devices)) {
+    for (const std::string& name : ClassesOfClaim(*spec.devices)) {
       const Name known = plane_->names().Intern(name);
       if (objects.of<DeviceClassObject>().Find(Name(), known) == nullptr) {
         return absl::StrCat("its class '", name, "' does not exist");

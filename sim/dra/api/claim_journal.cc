@@ -7,6 +7,9 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "model/kube/claim_devices_of.h"
+#include "model/proto/resource.pb.h"
 #include "sim/dra/api/plane_archive.h"
 
 namespace drasim {
@@ -41,6 +44,7 @@ void ClaimJournal::Begin(SimTime now) {
 void ClaimJournal::OnCommit(const WatchEvent& event, SimTime now) {
   if (!active()) return;
   now_ = now;
+  slices_.OnCommit(event);
   const bool deleted = event.type == WatchEvent::Type::kDeleted;
   if (const auto* claim = std::get_if<Ref<ResourceClaim>>(&event.object)) {
     OnClaim(*claim, deleted);
@@ -94,8 +98,15 @@ void ClaimJournal::OnClaim(const Ref<ResourceClaim>& claim, bool deleted) {
   ClaimChange created = Change(ClaimChangeKind::kCreated, uid);
   created.identity.name = absl::StrCat(claim->meta.ns.text(), "/", claim->meta.name.text());
   if (claim->meta.owner != 0) created.identity.pod = PodName(claim->meta.owner);
-  created.identity.class_name = std::string(claim->spec.class_name.text());
-  created.identity.immediate = claim->spec.mode == AllocationMode::kImmediate;
+  if (claim->spec.is_structured()) {
+    created.identity.mode = ClaimMode::kStructured;
+    created.identity.class_name = absl::StrJoin(ClassesOfClaim(*claim->spec.devices), ", ");
+  } else {
+    created.identity.class_name = std::string(claim->spec.class_name.text());
+    if (claim->spec.mode == AllocationMode::kImmediate) {
+      created.identity.mode = ClaimMode::kImmediate;
+    }
+  }
   engine_->RecordClaim(created);
   Compare(ResourceClaim(), *claim);
 }
@@ -124,12 +135,28 @@ void ClaimJournal::Compare(const ResourceClaim& before, const ResourceClaim& aft
     ClaimChange change = Change(ClaimChangeKind::kAllocated, uid);
     change.node = allocation->node;
     change.grants = allocation->grants;
+    if (allocation->result) change.devices = DevicesOf(*allocation->result);
     engine_->RecordClaim(change);
   }
   consumers(ClaimChangeKind::kReserved, after, before);
   if (after.meta.deleting && !before.meta.deleting) {
     engine_->RecordClaim(Change(ClaimChangeKind::kDeleting, uid));
   }
+}
+
+std::vector<ClaimDevice> ClaimJournal::DevicesOf(
+    const proto::kube::AllocationResultV1& allocation) {
+  std::vector<ClaimDevice> devices;
+  for (const auto& result : allocation.devices().results()) {
+    int place = 0;
+    const Ref<ResourceSliceObject> slice =
+        slices_.Find(result.driver(), result.pool(), result.device(), &place);
+    devices.push_back(slice == nullptr
+                          ? DescribeClaimDevice(result, "", nullptr)
+                          : DescribeClaimDevice(result, std::string(slice->meta.name.text()),
+                                                &slice->object->spec().devices(place)));
+  }
+  return devices;
 }
 
 void ClaimJournal::OnContext(const Ref<PodSchedulingContext>& context, bool deleted) {

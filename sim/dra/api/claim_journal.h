@@ -18,15 +18,20 @@
 #include "sim/dra/api/api_types.h"
 #include "sim/dra/api/dra_release.h"
 #include "sim/dra/api/object_cache.h"
+#include "sim/dra/api/slice_index.h"
 
 namespace drasim {
+
+namespace proto::kube {
+class AllocationResultV1;
+}
 
 // Until Attach all calls do nothing. Times do not decrease.
 class ClaimJournal {
  public:
   // `objects` is the server's state. All must outlive it.
   ClaimJournal(const ClusterState* cluster, const ObjectCache* objects, ClaimNames names)
-      : cluster_(cluster), objects_(objects), names_(names) {}
+      : cluster_(cluster), objects_(objects), names_(names), slices_(objects) {}
 
   // Begins to report to `engine`. Does nothing if no sink wants changes.
   void Attach(PodControl* engine);
@@ -66,6 +71,8 @@ class ClaimJournal {
   // Changes of a context's spec, as one of the claim.
   void CompareSpecs(const PodSchedulingContext& before, const PodSchedulingContext& after,
                     Uid claim);
+  // The devices of a structured claim, as the slices on the server describe them.
+  std::vector<ClaimDevice> DevicesOf(const proto::kube::AllocationResultV1& allocation);
   // The name of the pod in the run.
   std::string PodName(Uid pod) const;
   ClaimChange Change(ClaimChangeKind kind, Uid claim) const;
@@ -74,6 +81,7 @@ class ClaimJournal {
   const ClusterState* cluster_;
   const ObjectCache* objects_;
   ClaimNames names_;
+  SliceIndex slices_;
   PodControl* engine_ = nullptr;
   SimTime now_;
   absl::flat_hash_map<Uid, Ref<ResourceClaim>> claims_;  // as last reported

@@ -71,7 +71,7 @@ std::string ClaimExplainer::ExplainClaim(const Pod& pod, const PodClaim& entry) 
                         claim->status.driver.text());
   }
   if (claim->status.allocation == nullptr && claim->spec.is_structured()) {
-    return object + "is unallocated: no node that suits the pod has free devices for it";
+    return object + (structured_ ? structured_(*claim) : "is not allocated");
   }
   if (claim->status.allocation == nullptr) {
     return object + ExplainNegotiation(pod, entry, *claim);
@@ -82,6 +82,7 @@ std::string ClaimExplainer::ExplainClaim(const Pod& pod, const PodClaim& entry) 
           ? absl::StrCat("on node ", plane_->cluster().node_spec(allocation.node).name)
           : std::string("by network");
   std::string text = absl::StrCat(object, "is allocated ", where);
+  if (structured_ && claim->spec.is_structured()) text += structured_(*claim);
   if (claim->status.reserved_for.empty()) return text + ", reserved for nobody";
   absl::StrAppend(&text, ", reserved for ", ConsumersText(*claim, objects_));
   if (!IsReservedFor(*claim, pod.meta.uid)) {

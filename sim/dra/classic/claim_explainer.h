@@ -3,7 +3,9 @@
 #define DRASIM_SIM_DRA_CLASSIC_CLAIM_EXPLAINER_H_
 
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/device_grant.h"
@@ -27,9 +29,14 @@ struct NodeHolders {
 
 class ClaimExplainer {
  public:
+  // Words the state of a structured claim: of one that is not allocated "is ..."; of an allocated
+  // one an addition, or nothing.
+  using StructuredState = std::function<std::string(const ResourceClaim&)>;
+
   // The control plane must outlive it.
-  explicit ClaimExplainer(const ControlPlane* plane)
+  explicit ClaimExplainer(const ControlPlane* plane, StructuredState structured = {})
       : plane_(plane),
+        structured_(std::move(structured)),
         objects_(plane->network().server().objects()),
         names_(plane->claim_names()) {}
 
@@ -52,6 +59,7 @@ class ClaimExplainer {
                                  const ResourceClaim& claim) const;
 
   const ControlPlane* plane_;
+  StructuredState structured_;
   const ObjectCache& objects_;
   ClaimNames names_;
 };

@@ -305,6 +305,11 @@ bool StructuredRules::HelpsAll(const WatchEvent& event) const {
          (event.kind() == ObjectKind::kDeviceClass || event.kind() == ObjectKind::kResourceSlice);
 }
 
+StructuredMoment StructuredRules::Moment() const {
+  return {
+      options_.allocator, inventory_.slices(), inventory_.classes(), cache_, in_flight_, nodes_};
+}
+
 Name StructuredRules::ClaimNameOf(const Pod& pod, const PodClaim& entry) const {
   return NameOfClaim(pod, entry, behaviour_, client_->names()).value_or(Name());
 }

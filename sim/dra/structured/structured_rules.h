@@ -40,6 +40,16 @@ struct StructuredRulesOptions {
   bool scores = false;  // some claim has a prioritized list
 };
 
+// The state that the rules decide by, for explanations. Valid until the rules change.
+struct StructuredMoment {
+  const AllocatorOptions& allocator;
+  absl::Span<const std::shared_ptr<const proto::kube::ResourceSlice>> slices;  // with all taints
+  absl::Span<const std::shared_ptr<const proto::kube::DeviceClass>> classes;
+  const ClaimCache& claims;
+  const InFlightClaims& in_flight;
+  absl::Span<const proto::kube::Node> nodes;  // by NodeId
+};
+
 // Behaviour of the parts that both kinds of DRA share: the last one, without upstream's quirks of
 // classic DRA.
 DraBehaviour StructuredBehaviour();
@@ -78,6 +88,8 @@ class StructuredRules : public DraRules {
   void OnRestart() override;
   Hint AfterChange(const Pod& pod, const WatchEvent& event) const override;
   bool HelpsAll(const WatchEvent& event) const override;
+
+  StructuredMoment Moment() const;
 
  private:
   class NotedSearch;

@@ -34,7 +34,7 @@ ClaimChange ChangeAt(int64_t seconds, ClaimChangeKind kind, uint64_t claim) {
 LiveClaims ThreeClaims(const ViewRig& rig) {
   LiveClaims claims;
   ClaimChange created = ChangeAt(1, ClaimChangeKind::kCreated, 10);
-  created.identity = {"default/a-gpu", "a", "gpu", false};
+  created.identity = {"default/a-gpu", "a", "gpu", ClaimMode::kWaitForFirstConsumer};
   claims.Apply(created);
   for (const int64_t seconds : {2, 3}) {
     ClaimChange asked = ChangeAt(seconds, ClaimChangeKind::kDriverAsked, 10);
@@ -51,7 +51,7 @@ LiveClaims ThreeClaims(const ViewRig& rig) {
   claims.Apply(answer);
 
   created = ChangeAt(20, ClaimChangeKind::kCreated, 11);
-  created.identity = {"default/shared", "", "mig", true};
+  created.identity = {"default/shared", "", "mig", ClaimMode::kImmediate};
   claims.Apply(created);
   ClaimChange allocated = ChangeAt(30, ClaimChangeKind::kAllocated, 11);
   allocated.node = NodeId(size_t{0});
@@ -60,7 +60,7 @@ LiveClaims ThreeClaims(const ViewRig& rig) {
   claims.Apply(ChangeAt(40, ClaimChangeKind::kReserved, 11));
 
   created = ChangeAt(50, ClaimChangeKind::kCreated, 12);
-  created.identity = {"default/c-gpu", "c", "gpu", false};
+  created.identity = {"default/c-gpu", "c", "gpu", ClaimMode::kWaitForFirstConsumer};
   claims.Apply(created);
   return claims;
 }

@@ -39,9 +39,10 @@ ClaimChange Made(int64_t seconds, ClaimChangeKind kind, uint64_t claim = kClaim)
   return change;
 }
 
-ClaimChange Created(int64_t seconds, uint64_t claim, bool immediate = false) {
+ClaimChange Created(int64_t seconds, uint64_t claim,
+                    ClaimMode mode = ClaimMode::kWaitForFirstConsumer) {
   ClaimChange change = Made(seconds, ClaimChangeKind::kCreated, claim);
-  change.identity = {"default/a", immediate ? "" : "pod-a", "gpu", immediate};
+  change.identity = {"default/a", mode == ClaimMode::kImmediate ? "" : "pod-a", "gpu", mode};
   return change;
 }
 
@@ -190,11 +191,48 @@ TEST(InspectClaimTest, WordsAreCounted) {
 
 TEST(InspectClaimTest, ImmediateClaimsHaveFewerSteps) {
   const ViewRig rig;
-  const ClaimInspection claim = Inspect(rig, {Created(1, kClaim, true)}, 2);
+  const ClaimInspection claim = Inspect(rig, {Created(1, kClaim, ClaimMode::kImmediate)}, 2);
   EXPECT_EQ(StepTexts(claim),
             (std::vector<std::string>{"created 1 1-1 now", "allocated 0", "reserved 0",
                                       "prepared 0", "releasing 0", "deleting 0"}));
   EXPECT_EQ(claim.history[0].text, "created, class gpu, Immediate");
+}
+
+// A structured claim has neither a driver's steps nor its words, but devices with their facts.
+TEST(InspectClaimTest, DevicesOfAStructuredClaim) {
+  const ViewRig rig;
+  ClaimChange allocated = OnNode(2, ClaimChangeKind::kAllocated, kNodeA);
+  ClaimDevice gpu;
+  gpu.request = "gpu";
+  gpu.driver = "gpu.example.com";
+  gpu.pool = "node-a";
+  gpu.device = "gpu-0";
+  gpu.slice = "node-a-0";
+  gpu.facts = {{DeviceFactKind::kAttribute, "model", "LATEST"},
+               {DeviceFactKind::kTaint, "hot", "NoSchedule"}};
+  ClaimDevice second = gpu;
+  second.device = "gpu-1";
+  ClaimDevice nic;
+  nic.driver = "dra.net";
+  nic.device = "eth1";
+  allocated.devices = {gpu, second, nic};
+  std::vector<ClaimChange> changes = {Created(1, kClaim, ClaimMode::kStructured), allocated,
+                                      OfPod(2, ClaimChangeKind::kReserved, "pod-a")};
+  ClaimInspection claim = Inspect(rig, changes, 3);
+  EXPECT_EQ(StepTexts(claim),
+            (std::vector<std::string>{"created 1 1-1", "allocated 1 2-2", "reserved 1 2-2 now",
+                                      "prepared 0", "deleting 0"}));
+  EXPECT_EQ(HistoryTexts(claim),
+            (std::vector<std::string>{
+                "1 created for pod-a, class gpu, structured",
+                "2 allocated on node-a: gpu-0, gpu-1 of gpu.example.com, eth1 of dra.net",
+                "2 reserved for pod-a"}));
+  EXPECT_EQ(claim.devices, "gpu-0, gpu-1, eth1");
+  EXPECT_EQ(claim.allocated, allocated.devices);
+  changes.push_back(Made(4, ClaimChangeKind::kDeallocated));
+  claim = Inspect(rig, changes, 5);
+  EXPECT_EQ(claim.devices, "");
+  EXPECT_TRUE(claim.allocated.empty());
 }
 
 TEST(InspectClaimTest, TheYoungestOfTheName) {

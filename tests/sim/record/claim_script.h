@@ -36,7 +36,7 @@ class ClaimScript {
       change.identity.name = absl::StrCat("default/claim-", last_);
       if (random_.Bernoulli(3, 4)) change.identity.pod = absl::StrCat("pod-", last_ / 2);
       change.identity.class_name = random_.Bernoulli(1, 2) ? "gpu" : "mig";
-      change.identity.immediate = random_.Bernoulli(1, 3);
+      change.identity.mode = static_cast<ClaimMode>(random_.Below(kClaimModes));
       live_.push_back(last_);
       return change;
     }
@@ -61,6 +61,7 @@ class ClaimScript {
         for (uint64_t i = random_.Below(3); i > 0; --i) {
           change.grants.push_back({static_cast<uint8_t>(i), kNoPlacement, 1000});
         }
+        for (uint64_t i = random_.Below(3); i > 0; --i) change.devices.push_back(SomeDevice());
         break;
       case ClaimChangeKind::kReserved:
       case ClaimChangeKind::kUnreserved:
@@ -90,6 +91,20 @@ class ClaimScript {
   NodeId SomeNode() {
     const uint64_t node = random_.Below(3);
     return node == 2 ? NodeId() : NodeId(node);
+  }
+  ClaimDevice SomeDevice() {
+    ClaimDevice device;
+    device.request = random_.Bernoulli(1, 2) ? "gpu" : "gpu/large";
+    device.driver = "gpu.example.com";
+    device.pool = absl::StrCat("node-", random_.Below(2));
+    device.device = absl::StrCat("gpu-", random_.Below(4));
+    if (random_.Bernoulli(3, 4)) device.slice = absl::StrCat("slice-", random_.Below(2));
+    for (uint64_t i = random_.Below(4); i > 0; --i) {
+      const auto kind = static_cast<DeviceFactKind>(random_.Below(kDeviceFactKinds));
+      device.facts.push_back({kind, absl::StrCat("name-", random_.Below(3)),
+                              absl::StrCat("value-", random_.Below(3))});
+    }
+    return device;
   }
   std::string SomeWords() {
     const uint64_t words = random_.Below(4);

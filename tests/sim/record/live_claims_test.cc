@@ -34,7 +34,7 @@ class LiveClaimsTest : public testing::Test {
   }
   void Create(int64_t seconds) {
     ClaimChange created = Change(seconds, ClaimChangeKind::kCreated);
-    created.identity = {"default/a", "pod", "gpu", false};
+    created.identity = {"default/a", "pod", "gpu", ClaimMode::kWaitForFirstConsumer};
     Apply(created);
   }
   void Ask(int64_t seconds, uint32_t nodes) {

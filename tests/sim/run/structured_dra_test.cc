@@ -2,16 +2,20 @@
 // claims; and what the scenario may not say.
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/claim_change.h"
 #include "model/ids.h"
 #include "model/job_table.h"
 #include "model/kube/objects.h"
 #include "model/proto/resource.pb.h"
+#include "model/record.h"
 #include "sim/dra/api/object_cache.h"
 #include "sim/dra/classic/claim_explainer.h"
 #include "sim/dra/classic/control_plane.h"
@@ -104,6 +108,39 @@ TEST_F(StructuredDraTest, APodWithoutSuitableDevicesWaitsForAnExplainedReason) {
   EXPECT_THAT(Runs(*sim), ElementsAre("a -1--1"));
   EXPECT_THAT(ClaimExplainer(sim->control_plane()).ExplainPod(PodId(size_t{0})),
               ElementsAre(HasSubstr("no node that suits the pod has free devices for it")));
+}
+
+// Keeps what the ledger would write of allocations.
+class AllocationSink : public RecordSink {
+ public:
+  void OnRecord(const Record&, const ClusterState&) override {}
+  bool wants_claim_changes() const override { return true; }
+  void OnClaimChange(const ClaimChange& change) override {
+    if (change.kind == ClaimChangeKind::kCreated) created.push_back(change.identity);
+    if (change.kind == ClaimChangeKind::kAllocated) devices.push_back(change.devices);
+  }
+  std::vector<ClaimIdentity> created;
+  std::vector<std::vector<ClaimDevice>> devices;
+};
+
+TEST_F(StructuredDraTest, SinksAreToldTheDevicesOfClaims) {
+  auto built = BuildText(Scenario(JobText("a", "template: large-gpu", "10m")));
+  ASSERT_EQ(built.status(), absl::OkStatus());
+  AllocationSink sink;
+  (*built)->AddSink(&sink);
+  ASSERT_NE(Finished(std::move(built)), nullptr);
+  ASSERT_EQ(sink.created.size(), 2U);  // "shared", then that of the pod
+  EXPECT_EQ(sink.created[1].mode, ClaimMode::kStructured);
+  EXPECT_EQ(sink.created[1].pod, "a");
+  EXPECT_EQ(sink.created[1].class_name, "gpu.example.com");
+  ASSERT_EQ(sink.devices.size(), 1U);
+  ASSERT_EQ(sink.devices[0].size(), 1U);
+  const ClaimDevice& device = sink.devices[0][0];
+  EXPECT_EQ(device.request, "gpu");
+  EXPECT_EQ(device.driver, "gpu.example.com");
+  EXPECT_FALSE(device.slice.empty());
+  EXPECT_THAT(device.facts,
+              ::testing::Contains(DeviceFact{DeviceFactKind::kCapacity, "memory", "80Gi"}));
 }
 
 // A claim of a user serves several pods at once, on the node of its devices, and stays when they

@@ -96,7 +96,7 @@ TEST(ClaimJournalTest, ALifeFromCreationToDeletion) {
   const ClaimIdentity& identity = journal.created()[0].identity;
   EXPECT_EQ(identity.pod, "pod");
   EXPECT_EQ(identity.class_name, "class");
-  EXPECT_FALSE(identity.immediate);
+  EXPECT_EQ(identity.mode, ClaimMode::kWaitForFirstConsumer);
   EXPECT_EQ(identity.name.substr(0, 16), "default/pod-gpu-");
   EXPECT_EQ(
       journal.Of(journal.created()[0]),
@@ -125,7 +125,7 @@ TEST(ClaimJournalTest, ImmediateClaimsNeedNoNode) {
   const ClaimIdentity& identity = journal.created()[0].identity;
   EXPECT_EQ(identity.name, "default/shared");
   EXPECT_EQ(identity.pod, "");
-  EXPECT_TRUE(identity.immediate);
+  EXPECT_EQ(identity.mode, ClaimMode::kImmediate);
   EXPECT_EQ(journal.Of(journal.created()[0]),
             (Lines{"0 created", "0 allocated node-0", "1 reserved 'pod'", "1 prepared node-0",
                    "11 unprepared node-0", "11 reservation removed 'pod'"}));
