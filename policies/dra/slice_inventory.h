@@ -15,7 +15,9 @@
 #include "model/cluster_state.h"
 #include "model/device_columns.h"
 #include "model/ids.h"
+#include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
+#include "model/served_resources.h"
 #include "policies/allocator/allocator_options.h"
 #include "policies/allocator/device_catalog.h"
 #include "policies/allocator/device_use.h"
@@ -52,6 +54,11 @@ class SliceInventory {
   absl::Span<const std::shared_ptr<const proto::kube::DeviceClass>> classes() const {
     return classes_;
   }
+
+  // The devices of the class on the node, in pools that are complete and valid, and how many of
+  // them claims hold. None while NewSearch fails, or if a selector does. O(devices of the node).
+  ServedDevices CountDevices(const proto::kube::DeviceClass& device_class,
+                             const proto::kube::Node& node);
 
   // A search over the slices as they are now. The catalog is kept until a slice changes, verdicts
   // as long as the inventory, which must outlive the search. InvalidArgument as long as a slice has

@@ -300,7 +300,8 @@ absl::Status DraPlan::AddDrivers(const ClusterState& cluster) {
   for (size_t n = 0; n < cluster.node_count(); ++n) {
     any_gpus |= cluster.node_spec(NodeId(n)).gpu_count > 0;
   }
-  ASSIGN_OR_RETURN(slice_drivers_, MakeSliceDrivers(Drivers(any_gpus), cluster, &warnings_));
+  ASSIGN_OR_RETURN(slice_drivers_, MakeSliceDrivers(Drivers(any_gpus), cluster,
+                                                    spec_->structured->plugin_nodes, &warnings_));
   ASSIGN_OR_RETURN(const auto published, PublishAll(slice_drivers_, cluster, std::move(classes)));
   AddObjects(published);
   return absl::OkStatus();

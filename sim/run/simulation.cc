@@ -826,7 +826,12 @@ absl::Status Simulation::MakeEngine() {
   parts.last_deletion = deletions_.last;
   parts.make_dispatcher = [this](JobControl* control) { return MakeDispatcher(control); };
   parts.node_agent = front_end_.get();
-  if (dra_ != nullptr) parts.node_agent = dra_->plane();
+  if (front_end_ != nullptr && spec_.front_end.kind == FrontEndKind::kDraStructured) {
+    mixed_agent_ = std::make_unique<MixedAgent>(front_end_.get(), dra_->plane());
+    parts.node_agent = mixed_agent_.get();
+  } else if (dra_ != nullptr) {
+    parts.node_agent = dra_->plane();
+  }
   parts.sinks = {fingerprint_.get(), metrics_.get()};
   if (device_report_ != nullptr) parts.sinks.push_back(device_report_.get());
   if (extenders_ != nullptr) parts.sinks.push_back(extenders_.get());

@@ -28,11 +28,13 @@ struct PublishingDriver {
   std::unique_ptr<SlicePublisher> publisher;
 };
 
-// Reads the files of drivers. KeyError with the whole key: a bad option, a pattern that matches no
-// node, two drivers of one name on a node. O(drivers x nodes).
+// `plugin_nodes`: nodes of NVIDIA's device plugin (a name or a pattern; empty: none), whose GPUs no
+// driver of kind gpu.nvidia.com publishes. Reads the files of drivers. KeyError with the whole key:
+// a bad option, a pattern that matches no node, two drivers of one name on a node. O(drivers x
+// nodes).
 absl::StatusOr<std::vector<PublishingDriver>> MakeSliceDrivers(
     absl::Span<const proto::SliceDriver> drivers, const ClusterState& cluster,
-    std::vector<std::string>* warnings);
+    const std::string& plugin_nodes, std::vector<std::string>* warnings);
 
 // What the drivers publish for all nodes at once: slices of generation 1 in the order of drivers
 // and nodes, then classes, without those of `known` and of earlier drivers. KeyError of the driver:

@@ -99,6 +99,7 @@ absl::StatusOr<StructuredDraSpec> MakeStructuredDraSpec(const proto::Scenario& s
   spec.rules.allocator.features = DefaultDraFeatures(*release);
   RETURN_IF_ERROR(ReadGates(given, &spec));
   RETURN_IF_ERROR(ReadTimes(given, &spec));
+  spec.plugin_nodes = given.device_plugin_nodes();
   RETURN_IF_ERROR(ReadDrivers(given, &spec));
   const auto seed = static_cast<uint64_t>(s.seed());
   spec.rules.allocator.pool_order_seed = seed;

@@ -22,6 +22,7 @@ struct StructuredDraSpec {
   bool taint_rules = true;       // DeviceTaintRules count
   SimDuration prepare;           // per claim
   SimDuration unprepare;
+  std::string plugin_nodes;                 // as FrontEndSpec::plugin_nodes
   std::vector<proto::SliceDriver> drivers;  // options are valid, but for files not yet read
 };
 

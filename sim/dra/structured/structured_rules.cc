@@ -159,9 +159,17 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, ClusterS
   for (size_t n = 0; n < cluster->node_count(); ++n) {
     nodes_.push_back(NodeToV1(cluster->node_spec(NodeId(n))));
   }
+  cluster->set_served_resources(this);
 }
 
-StructuredRules::~StructuredRules() = default;
+StructuredRules::~StructuredRules() { cluster_->set_served_resources(nullptr); }
+
+ServedDevices StructuredRules::DevicesOn(NodeId node, size_t column) const {
+  const auto device_class =
+      known_classes_.find(classes_.ClassOf(cluster_->extended_names()[column]));
+  if (device_class == known_classes_.end()) return {};
+  return inventory_.CountDevices(*device_class->second, nodes_[node.value()]);
+}
 
 StructuredRules::State& StructuredRules::AsState(Cycle& cycle) {
   return static_cast<State&>(cycle);

@@ -54,7 +54,7 @@ struct StructuredMoment {
 // classic DRA.
 DraBehaviour StructuredBehaviour();
 
-class StructuredRules : public DraRules {
+class StructuredRules : public DraRules, private ServedResources {
  public:
   // The cluster has all its nodes, and outlives the rules, which keep its inventory.
   StructuredRules(const StructuredRulesOptions& options, ClusterState* cluster);
@@ -92,6 +92,9 @@ class StructuredRules : public DraRules {
   StructuredMoment Moment() const;
 
  private:
+  // ServedResources
+  ServedDevices DevicesOn(NodeId node, size_t column) const override;
+
   class NotedSearch;
   struct State;
   enum class Why : ReasonIndex;
@@ -119,8 +122,8 @@ class StructuredRules : public DraRules {
   StructuredCache cache_;
   ResourceClasses classes_;
   InFlightClaims in_flight_;
-  SliceInventory inventory_;
-  std::set<std::string> slices_;  // of the inventory, by name
+  mutable SliceInventory inventory_;  // keeps what it finds out
+  std::set<std::string> slices_;      // of the inventory, by name
   // Classes of the inventory, by name.
   std::map<std::string, SharedMessage<proto::kube::DeviceClass>, std::less<>> known_classes_;
   SearchOutcome outcome_ = SearchOutcome::kFound;  // of the latest search

@@ -16,8 +16,11 @@
 #include "gtest/gtest.h"
 #include "model/distributions.h"
 #include "model/kube/objects.h"
+#include "model/kube/shared_message.h"
+#include "model/proto/kube.pb.h"
 #include "model/random.h"
 #include "model/time.h"
+#include "policies/dra/extended_resources.h"
 #include "sim/dra/classic/control_plane.h"
 #include "sim/dra/structured/slice_plugin.h"
 #include "sim/dra/structured/structured_rules.h"
@@ -55,6 +58,9 @@ struct StructuredScenario : FaultScenario {
   std::vector<PoolChange> changes;
   StructuredRulesOptions options;
   bool counters_hold = true;
+  // One pod in so many requests a device of the first class as an extended resource, in place of a
+  // claim for it; 0: none.
+  int extended = 0;
 };
 
 // Publishes the changes of the pools.
@@ -111,10 +117,31 @@ class PoolPublisher : public Actor {
   std::vector<Write> writes_;
 };
 
+bool IsExtended(int extended, const std::string& pod) {
+  return extended > 0 && (pod.back() - '0') % extended == 0;
+}
+
+// A container that requests a device of the class by its implicit name.
+SharedMessage<proto::kube::PodSpec> ContainersFor(const std::string& device_class) {
+  proto::kube::PodSpec spec;
+  proto::kube::Container* const container = spec.add_containers();
+  container->set_name("main");
+  (*container->mutable_resources()
+        ->mutable_requests())[absl::StrCat(kDeviceClassResourcePrefix, device_class)] = "1";
+  return SharedMessage<proto::kube::PodSpec>(std::move(spec));
+}
+
 class StructuredRig : public FaultRig {
  public:
   explicit StructuredRig(const StructuredScenario& s)
       : FaultRig(s), scenario_(s), publisher_(&scenario_, &plane().network()) {
+    if (s.extended > 0) {
+      plane().set_containers_of([this](const PodShape&, PodId pod) {
+        const std::string name(rig().cluster().pod_name(pod));
+        return IsExtended(scenario_.extended, name) ? containers_
+                                                    : SharedMessage<proto::kube::PodSpec>();
+      });
+    }
     Nudge();
   }
 
@@ -135,6 +162,8 @@ class StructuredRig : public FaultRig {
   }
 
   StructuredScenario scenario_;
+  SharedMessage<proto::kube::PodSpec> containers_ =
+      ContainersFor(scenario_.slices.drivers.front().name);
   PoolPublisher publisher_;
 };
 
@@ -220,9 +249,12 @@ StructuredScenario RandomStructured(uint64_t seed, const RandomKind& kind, Rando
     return other;
   };
   const int sharers = kind.easy ? 0 : kind.crowd ? 4 : static_cast<int>(random.Below(4));
-  s.claims = [drivers = s.slices.drivers, sharers](NamePool& names, const std::string& pod) {
+  s.extended = kind.crowd ? 0 : static_cast<int>(seed % 3);
+  s.claims = [drivers = s.slices.drivers, sharers, extended = s.extended](NamePool& names,
+                                                                          const std::string& pod) {
     std::vector<PodClaim> claims;
     for (size_t d = 0; d < drivers.size(); ++d) {
+      if (d == 0 && IsExtended(extended, pod)) continue;
       const bool shares = (pod.back() - '0' + static_cast<int>(d)) % 4 < sharers;
       const std::string entry = absl::StrCat("entry-", d);
       claims.push_back(shares ? FromClaim(names, entry, absl::StrCat("shared-", drivers[d].name))
@@ -327,7 +359,9 @@ TEST(StructuredFaultsTest, InvariantsHoldAndNothingLeaks) {
         "claim-controller PUT resourceclaims/status", "claim-controller PATCH pods/status",
         "claim-controller DELETE resourceclaims", "kubelet GET resourceclaims",
         "kubelet PATCH pods/status", "scheduler PUT resourceclaims",
-        "scheduler PUT resourceclaims/status", "scheduler POST pods/binding"}) {
+        "scheduler PUT resourceclaims/status", "scheduler POST pods/binding",
+        "scheduler POST resourceclaims", "scheduler DELETE resourceclaims",
+        "scheduler PATCH pods/status"}) {
     EXPECT_EQ(tally.struck.count(call), 1U) << call;
   }
 }
