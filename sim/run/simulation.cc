@@ -681,6 +681,11 @@ std::string Simulation::MessageNow(JobId job) {
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId pod(row.first_pod.value() + i);
     if (!cluster_->pod_shape(pod).claims.empty()) return "";
+    for (const auto& [name, amount] : cluster_->pod_shape(pod).request.extended) {
+      const auto column = absl::c_find(cluster_->extended_names(), name);
+      const auto index = static_cast<size_t>(column - cluster_->extended_names().begin());
+      if (cluster_->served_by_claims(index)) return "";  // by a claim that is not made yet
+    }
   }
   return placer_->MessageNow(job, engine_->now());
 }
