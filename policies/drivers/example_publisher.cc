@@ -116,14 +116,19 @@ Device* ExamplePublisher::AddDevice(const std::string& name, size_t index, const
   return device;
 }
 
+size_t ExamplePublisher::DeviceCount(const NodeHardware& node) const {
+  if (devices_ > 0) return devices_;
+  return node.gpus.empty() ? kUsualDevices : node.gpus.size();
+}
+
 absl::StatusOr<std::vector<proto::kube::ResourceSlice>> ExamplePublisher::Publish(
     const NodeHardware& node, int64_t generation) {
-  const size_t own = node.gpus.empty() ? kUsualDevices : node.gpus.size();
-  const size_t count = devices_ == 0 ? own : devices_;
+  const size_t count = DeviceCount(node);
   SlicePool pool(basics_.driver, node.name, generation);
   GoRandomBytes bytes(SeedOf(node.name));
   ResourceSliceSpec* totals = pool.Add();
   for (size_t i = 0; partitions_ > 0 && i < count; ++i) {
+    if (IsWithdrawn(node, i)) continue;
     proto::kube::CounterSet* set = totals->add_shared_counters();
     set->set_name(CounterSetOf(i));
     SetCounters(1, set->mutable_counters());
@@ -132,13 +137,16 @@ absl::StatusOr<std::vector<proto::kube::ResourceSlice>> ExamplePublisher::Publis
   for (size_t i = 0; i < count; ++i) {
     const std::string gpu = absl::StrCat("gpu-", i);
     const std::string uuid = NextUuid(&bytes);
+    if (IsWithdrawn(node, i)) continue;
     for (int64_t part = 0; part < partitions_; ++part) {
       Device* device =
           AddDevice(absl::StrCat(gpu, "-partition-", part), i, uuid, partitions_, spec);
       (*device->mutable_attributes())["partition"].set_int_value(part);
+      AddTaints(node, i, device);
     }
     Device* whole = AddDevice(partitions_ > 0 ? gpu + "-full" : gpu, i, uuid, 1, spec);
     if (partitions_ > 0) (*whole->mutable_attributes())["full"].set_bool_value(true);
+    AddTaints(node, i, whole);
   }
   return pool.Finish(basics_.order);
 }

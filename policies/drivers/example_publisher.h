@@ -9,6 +9,7 @@
 #ifndef DRASIM_POLICIES_DRIVERS_EXAMPLE_PUBLISHER_H_
 #define DRASIM_POLICIES_DRIVERS_EXAMPLE_PUBLISHER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -27,6 +28,8 @@ class ExamplePublisher : public SlicePublisher {
 
   absl::StatusOr<std::vector<proto::kube::ResourceSlice>> Publish(const NodeHardware& node,
                                                                   int64_t generation) override;
+  size_t DeviceCount(const NodeHardware& node) const override;
+  const UnhealthyDevices& unhealthy() const override { return basics_.unhealthy; }
 
  private:
   ExamplePublisher() = default;

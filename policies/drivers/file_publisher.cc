@@ -58,6 +58,20 @@ ResourceSlice AdaptedTo(const std::string& node, size_t index, ResourceSlice sli
   return slice;
 }
 
+void ApplyConditions(const NodeHardware& node, std::vector<ResourceSlice>* slices) {
+  size_t index = 0;
+  for (ResourceSlice& slice : *slices) {
+    google::protobuf::RepeatedPtrField<proto::kube::Device> devices;
+    devices.Swap(slice.mutable_spec()->mutable_devices());
+    for (proto::kube::Device& device : devices) {
+      const size_t number = index++;
+      if (IsWithdrawn(node, number)) continue;
+      AddTaints(node, number, &device);
+      *slice.mutable_spec()->add_devices() = std::move(device);
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SlicePublisher>> FilePublisher::Make(
@@ -92,8 +106,7 @@ absl::StatusOr<std::unique_ptr<SlicePublisher>> FilePublisher::Make(
   return made;
 }
 
-absl::StatusOr<std::vector<ResourceSlice>> FilePublisher::Publish(const NodeHardware& node,
-                                                                  int64_t generation) {
+std::vector<ResourceSlice> FilePublisher::SlicesOf(const NodeHardware& node) const {
   std::vector<ResourceSlice> slices;
   const auto own = of_node_.find(node.name);
   if (own != of_node_.end()) {
@@ -107,6 +120,21 @@ absl::StatusOr<std::vector<ResourceSlice>> FilePublisher::Publish(const NodeHard
       break;
     }
   }
+  return slices;
+}
+
+size_t FilePublisher::DeviceCount(const NodeHardware& node) const {
+  size_t devices = 0;
+  for (const ResourceSlice& slice : SlicesOf(node)) {
+    devices += static_cast<size_t>(slice.spec().devices_size());
+  }
+  return devices;
+}
+
+absl::StatusOr<std::vector<ResourceSlice>> FilePublisher::Publish(const NodeHardware& node,
+                                                                  int64_t generation) {
+  std::vector<ResourceSlice> slices = SlicesOf(node);
+  if (!node.conditions.empty()) ApplyConditions(node, &slices);
   // The file's generation is the first; later publications follow it.
   for (ResourceSlice& slice : slices) {
     proto::kube::ResourcePool* pool = slice.mutable_spec()->mutable_pool();

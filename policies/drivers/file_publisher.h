@@ -8,6 +8,7 @@
 #ifndef DRASIM_POLICIES_DRIVERS_FILE_PUBLISHER_H_
 #define DRASIM_POLICIES_DRIVERS_FILE_PUBLISHER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -29,10 +30,14 @@ class FilePublisher : public SlicePublisher {
 
   absl::StatusOr<std::vector<proto::kube::ResourceSlice>> Publish(const NodeHardware& node,
                                                                   int64_t generation) override;
+  size_t DeviceCount(const NodeHardware& node) const override;
+  const UnhealthyDevices& unhealthy() const override { return basics_.unhealthy; }
   std::vector<proto::kube::ResourceSlice> NetworkSlices() const override { return network_; }
 
  private:
   FilePublisher() = default;
+  // The node's slices as the file has them.
+  std::vector<proto::kube::ResourceSlice> SlicesOf(const NodeHardware& node) const;
 
   PublisherBasics basics_;
   std::map<std::string, std::vector<proto::kube::ResourceSlice>> of_node_;

@@ -5,6 +5,17 @@
 
 namespace drasim {
 
+bool IsWithdrawn(const NodeHardware& node, size_t index) {
+  const auto found = node.conditions.find(index);
+  return found != node.conditions.end() && found->second.withdrawn;
+}
+
+void AddTaints(const NodeHardware& node, size_t index, proto::kube::Device* device) {
+  const auto found = node.conditions.find(index);
+  if (found == node.conditions.end()) return;
+  for (const proto::kube::DeviceTaint& taint : found->second.taints) *device->add_taints() = taint;
+}
+
 NodeHardware HardwareOf(const NodeSpec& spec) {
   NodeHardware node;
   node.name = spec.name;

@@ -1,15 +1,17 @@
-// Hardware of a node as its DRA driver finds it: GPUs and their places.
+// Hardware of a node as its DRA driver finds it: GPUs, their places, and what has happened to them.
 #ifndef DRASIM_POLICIES_DRIVERS_NODE_HARDWARE_H_
 #define DRASIM_POLICIES_DRIVERS_NODE_HARDWARE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 #include "model/node_spec.h"
+#include "model/proto/resource.pb.h"
 
 namespace drasim {
 
@@ -20,11 +22,27 @@ struct GpuHardware {
   std::string pci_bus_id;  // "0000:11:00.0"; empty: unknown
 };
 
+// State of a device that is not as usual.
+struct DeviceCondition {
+  bool withdrawn = false;  // not published
+  std::vector<proto::kube::DeviceTaint> taints;
+};
+
 struct NodeHardware {
   std::string name;
   std::vector<std::pair<std::string, std::string>> labels;  // sorted by key
   std::vector<GpuHardware> gpus;                            // by minor number, in PCI order
+  // By number of the GPU; a GPU's state is that of all its partitions. Numbers are those of
+  // SlicePublisher::DeviceCount.
+  std::map<size_t, DeviceCondition> conditions;
+  // Layout of static MIG, in place of the driver's `layout`; empty: that.
+  std::string layout;
 };
+
+// Whether device number `index` is not to be published. O(log conditions).
+bool IsWithdrawn(const NodeHardware& node, size_t index);
+// Gives the device the taints of number `index`.
+void AddTaints(const NodeHardware& node, size_t index, proto::kube::Device* device);
 
 // The node's GPUs, with the places that `spec` knows. O(GPUs).
 NodeHardware HardwareOf(const NodeSpec& spec);

@@ -39,6 +39,17 @@ std::string GpuUuid(const NodeHardware& node, size_t index) {
   return DeviceUuid("GPU", node.name, GpuName(index));
 }
 
+// NVML's health check since driver release 0.4: a GPU that is lost gets a taint, which stays until
+// the kubelet plugin starts again.
+UnhealthyDevices LostGpus() {
+  UnhealthyDevices lost;
+  lost.tainted = true;
+  lost.taint.set_key("gpu.nvidia.com/gpu-lost");
+  lost.taint.set_effect("NoSchedule");
+  lost.recover_at_once = false;
+  return lost;
+}
+
 absl::Status AtGpu(const NodeHardware& node, size_t index, const absl::Status& status) {
   if (status.ok()) return status;
   return absl::InvalidArgumentError(
@@ -50,7 +61,7 @@ absl::Status AtGpu(const NodeHardware& node, size_t index, const absl::Status& s
 absl::StatusOr<std::unique_ptr<SlicePublisher>> NvidiaPublisher::Make(
     const proto::SliceDriver& options) {
   auto made = std::unique_ptr<NvidiaPublisher>(new NvidiaPublisher());
-  ASSIGN_OR_RETURN(made->basics_, ReadPublisherBasics(options, kNvidiaDriver));
+  ASSIGN_OR_RETURN(made->basics_, ReadPublisherBasics(options, kNvidiaDriver, LostGpus()));
   RETURN_IF_ERROR(made->ReadMigOptions(options));
   RETURN_IF_ERROR(made->ReadVersions(options));
   ASSIGN_OR_RETURN(made->shares_, ParseConsumableShares(options.consumable_shares()));
@@ -106,13 +117,20 @@ absl::Status NvidiaPublisher::ReadLayout(const std::string& layout) {
                     "expected instances such as 3g.20gb:2 or a configuration such as all-balanced, "
                     "for mig: static");
   }
+  layout_ = layout;
+  return LayoutOf(layout).status();
+}
+
+absl::StatusOr<const std::optional<MigPartedConfig>*> NvidiaPublisher::LayoutOf(
+    const std::string& layout) {
+  const auto [found, added] = layouts_.try_emplace(layout);
+  if (!added) return &found->second;
   ASSIGN_OR_RETURN(std::vector<MigPartedConfig> configs,
                    ParseMigParted(EmbeddedMigPartedConfig(), "mig_parted_default.yaml"));
   for (MigPartedConfig& config : configs) {
-    if (config.name == layout) layout_config_ = std::move(config);
+    if (config.name == layout) found->second = std::move(config);
   }
-  layout_ = layout;
-  return absl::OkStatus();
+  return &found->second;
 }
 
 absl::Status NvidiaPublisher::CheckConfig(absl::string_view parameters) const {
@@ -133,6 +151,9 @@ absl::StatusOr<std::vector<proto::kube::ResourceSlice>> NvidiaPublisher::Publish
     const NodeHardware& node, int64_t generation) {
   SlicePool pool(basics_.driver, node.name, generation);
   if (node.gpus.empty()) return pool.Finish(basics_.order);
+  if (!node.layout.empty() && mig_ != Mig::kStatic) {
+    return KeyError("layout", absl::StrCat("found '", node.layout, "' without mig: static"));
+  }
   RETURN_IF_ERROR(mig_ == Mig::kDynamic ? AddDynamic(node, &pool) : AddStatic(node, &pool));
   return pool.Finish(basics_.order);
 }
@@ -149,8 +170,10 @@ absl::StatusOr<std::vector<MigState>> NvidiaPublisher::StatesOf(const NodeHardwa
     tables.push_back(model->table.get());
   }
   std::vector<MigState> states(tables.size(), kNoMigState);
-  if (layout_config_.has_value()) {
-    absl::StatusOr<NodeMigLayout> laid_out = LayOutNode(*layout_config_, tables);
+  const std::string& layout = node.layout.empty() ? layout_ : node.layout;
+  ASSIGN_OR_RETURN(const std::optional<MigPartedConfig>* const config, LayoutOf(layout));
+  if (config->has_value()) {
+    absl::StatusOr<NodeMigLayout> laid_out = LayOutNode(**config, tables);
     if (!laid_out.ok()) return KeyError("layout", laid_out.status().message());
     for (size_t i = 0; i < states.size(); ++i) {
       if (laid_out->mig_enabled[i]) states[i] = laid_out->states[i];
@@ -159,11 +182,11 @@ absl::StatusOr<std::vector<MigState>> NvidiaPublisher::StatesOf(const NodeHardwa
   }
   for (size_t i = 0; i < states.size(); ++i) {
     if (tables[i] == nullptr) continue;
-    const absl::StatusOr<MigRequest> request = ParseLayout(*tables[i], layout_, MigCatalogue());
+    const absl::StatusOr<MigRequest> request = ParseLayout(*tables[i], layout, MigCatalogue());
     if (!request.ok()) return KeyError("layout", request.status().message());
     states[i] = FindLayout(*tables[i], *request);
     if (states[i] != kNoMigState) continue;
-    return KeyError("layout", absl::StrCat("found '", layout_, "', which does not fit on a ",
+    return KeyError("layout", absl::StrCat("found '", layout, "', which does not fit on a ",
                                            node.gpus[i].model));
   }
   return states;
@@ -176,6 +199,7 @@ absl::Status NvidiaPublisher::AddStatic(const NodeHardware& node, SlicePool* poo
   }
   ResourceSliceSpec* spec = pool->Add();
   for (size_t i = 0; i < node.gpus.size(); ++i) {
+    if (IsWithdrawn(node, i)) continue;
     const Model* model = ModelOf(node.gpus[i].model);
     if (states[i] == kNoMigState) {
       *spec->add_devices() = GpuDevice(node, i, model->gpu);
@@ -200,6 +224,7 @@ absl::Status NvidiaPublisher::AddStatic(const NodeHardware& node, SlicePool* poo
       attributes["parentUUID"].set_string_value(GpuUuid(node, i));
       attributes["uuid"].set_string_value(DeviceUuid("MIG", node.name, device->name()));
       ApplyConsumableShares(shares_, device);
+      AddTaints(node, i, device);
     }
     std::sort(spec->mutable_devices()->begin() + first, spec->mutable_devices()->end(),
               [](const Device& a, const Device& b) { return a.name() < b.name(); });
@@ -221,7 +246,7 @@ absl::Status NvidiaPublisher::AddDynamic(const NodeHardware& node, SlicePool* po
     model->partitions = *std::move(made);
   }
   const auto add_totals = [&](size_t index, ResourceSliceSpec* spec) {
-    if (!Partitions(models[index]->gpu)) return;
+    if (!Partitions(models[index]->gpu) || IsWithdrawn(node, index)) return;
     proto::kube::CounterSet* totals = spec->add_shared_counters();
     *totals = models[index]->partitions->totals();
     totals->set_name(CounterSetName(index));
@@ -232,6 +257,7 @@ absl::Status NvidiaPublisher::AddDynamic(const NodeHardware& node, SlicePool* po
     for (size_t i = 0; i < models.size(); ++i) add_totals(i, counters);
   }
   for (size_t i = 0; i < models.size(); ++i) {
+    if (IsWithdrawn(node, i)) continue;
     ResourceSliceSpec* spec = pool->Add();
     const NvidiaGpu& gpu = models[i]->gpu;
     if (!split) add_totals(i, spec);
@@ -258,6 +284,7 @@ void NvidiaPublisher::AddInstances(const NodeHardware& node, size_t index, const
     (*whole->mutable_attributes())["type"].set_string_value("gpu");
     (*whole->mutable_attributes())["uuid"].set_string_value(uuid);
     ApplyConsumableShares(shares_, whole);
+    AddTaints(node, index, whole);
   }
   for (const Device& partition : partitions.partitions()) {
     Device* device = spec->add_devices();
@@ -267,6 +294,7 @@ void NvidiaPublisher::AddInstances(const NodeHardware& node, size_t index, const
     SetAttributes(node.gpus[index], gpu, device);
     (*device->mutable_attributes())["parentUUID"].set_string_value(uuid);
     ApplyConsumableShares(shares_, device);
+    AddTaints(node, index, device);
   }
 }
 
@@ -281,6 +309,7 @@ Device NvidiaPublisher::GpuDevice(const NodeHardware& node, size_t index,
     (*device.mutable_capacity())["memory"].set_value(BinaryAmount(gpu.memory_mib * kBytesPerMib));
   }
   ApplyConsumableShares(shares_, &device);
+  AddTaints(node, index, &device);
   return device;
 }
 

@@ -8,6 +8,10 @@
 //                 possible instance, by name. Before release 1.35 one slice per GPU has both. On a
 //                 node without MIG a slice per GPU.
 //
+// A GPU that breaks gets the taint gpu.nvidia.com/gpu-lost (NVMLDeviceHealthCheck since release 0.4
+// of the driver; before, it was withdrawn), and keeps it until the kubelet plugin restarts. One
+// that is withdrawn leaves nothing behind, no counter set and no slice.
+//
 // Different from the driver: without `mig: dynamic` it lists devices in the random order of a Go
 // map; here GPUs follow their index and instances their name. VFIO devices and attributes of
 // NVSwitch fabrics are not published.
@@ -41,6 +45,7 @@ class NvidiaPublisher : public SlicePublisher {
 
   absl::StatusOr<std::vector<proto::kube::ResourceSlice>> Publish(const NodeHardware& node,
                                                                   int64_t generation) override;
+  const UnhealthyDevices& unhealthy() const override { return basics_.unhealthy; }
   absl::Status CheckConfig(absl::string_view parameters) const override;
 
  private:
@@ -58,6 +63,8 @@ class NvidiaPublisher : public SlicePublisher {
   absl::Status ReadMigOptions(const proto::SliceDriver& options);
   absl::Status ReadVersions(const proto::SliceDriver& options);
   absl::Status ReadLayout(const std::string& layout);
+  // The configuration of mig-parted with that name; none for a list of instances.
+  absl::StatusOr<const std::optional<MigPartedConfig>*> LayoutOf(const std::string& layout);
 
   Model* ModelOf(const std::string& name);
   // Whether the driver would cut this GPU when a claim needs it.
@@ -75,8 +82,8 @@ class NvidiaPublisher : public SlicePublisher {
   PublisherBasics basics_;
   Mig mig_ = Mig::kNone;
   AmpereMode ampere_ = AmpereMode::kAny;
-  std::string layout_;  // when it is no configuration
-  std::optional<MigPartedConfig> layout_config_;
+  std::string layout_;  // of static MIG
+  std::map<std::string, std::optional<MigPartedConfig>> layouts_;
   ConsumableShares shares_;
   std::string driver_version_;
   std::string cuda_version_;

@@ -9,6 +9,7 @@
 #ifndef DRASIM_POLICIES_DRIVERS_SLICE_PUBLISHER_H_
 #define DRASIM_POLICIES_DRIVERS_SLICE_PUBLISHER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "model/proto/resource.pb.h"
 #include "policies/drivers/node_hardware.h"
+#include "policies/drivers/publisher_basics.h"
 
 namespace drasim {
 
@@ -33,6 +35,12 @@ class SlicePublisher {
   // that the API server would refuse. Not thread-safe: remembers what it knows of GPU models.
   virtual absl::StatusOr<std::vector<proto::kube::ResourceSlice>> Publish(const NodeHardware& node,
                                                                           int64_t generation) = 0;
+
+  // Devices of the node whose state may change by itself (NodeHardware::conditions): GPUs, or for
+  // slices of a file the devices in their order.
+  virtual size_t DeviceCount(const NodeHardware& node) const { return node.gpus.size(); }
+  // What the driver does with a device that breaks.
+  virtual const UnhealthyDevices& unhealthy() const = 0;
 
   // Slices of devices that are no node's own.
   virtual std::vector<proto::kube::ResourceSlice> NetworkSlices() const { return {}; }

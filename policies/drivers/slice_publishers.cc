@@ -27,7 +27,7 @@ struct PublisherKind {
   Made (*make)(const proto::SliceDriver& options, const Slices& slices);
 };
 
-constexpr absl::string_view kCommonKeys = "kind name order release";
+constexpr absl::string_view kCommonKeys = "kind name order release on_unhealthy recovery publish";
 
 // One line per file pair.
 constexpr PublisherKind kPublisherKinds[] = {

@@ -497,6 +497,9 @@ void DeviceFrontEnd::OnTransition(const DeviceTransition& change, SimTime now) {
       DRASIM_CHECK_LT(change.config, impl_->layouts_.size());
       impl_->manager_.Wish(change.node, impl_->layouts_[change.config][change.node.value()], now);
       break;
+    case Action::kTainted:
+    case Action::kUntainted:
+      DRASIM_UNREACHABLE("a taint of structured DRA");
   }
 }
 

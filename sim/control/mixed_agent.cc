@@ -28,6 +28,16 @@ void MixedAgent::OnTimer(uint64_t token, SimTime now) {
   claims_.OnTimer(token, now);
 }
 
+void MixedAgent::OnTransition(const DeviceTransition& change, SimTime now) {
+  NodeAgent& agent = has_plugin_[change.node.value()] ? devices_ : claims_;
+  agent.OnTransition(change, now);
+}
+
+void MixedAgent::NodeChanged(NodeId node, NodePresence presence, SimTime now) {
+  devices_.NodeChanged(node, presence, now);
+  claims_.NodeChanged(node, presence, now);
+}
+
 void MixedAgent::NodeLost(NodeId node, SimTime now) {
   devices_.NodeLost(node, now);
   claims_.NodeLost(node, now);

@@ -2,12 +2,16 @@
 // the engine. Two agents share the work: one hands out the devices of device plugins, the other
 // drives the control plane of DRA, on all nodes.
 //
+// Changes of devices go to the one that has the node.
+//
 // A pod is admitted by the device managers first. One that they reject is gone from the API server
 // with that: its owner creates another.
 #ifndef DRASIM_SIM_CONTROL_MIXED_AGENT_H_
 #define DRASIM_SIM_CONTROL_MIXED_AGENT_H_
 
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
@@ -17,8 +21,10 @@ namespace drasim {
 
 class MixedAgent : public NodeAgent {
  public:
-  // Both must outlive it. Tokens of their timers must be below 2^63.
-  MixedAgent(NodeAgent* devices, NodeAgent* claims) : devices_(*devices), claims_(*claims) {}
+  // Both must outlive it. Tokens of their timers must be below 2^63. `has_plugin`, by node: a
+  // device plugin has its GPUs.
+  MixedAgent(NodeAgent* devices, NodeAgent* claims, std::vector<bool> has_plugin)
+      : devices_(*devices), claims_(*claims), has_plugin_(std::move(has_plugin)) {}
 
   void Attach(NodeControl* engine) override;
   void AttachClaims(PodControl* engine) override { claims_.AttachClaims(engine); }
@@ -33,10 +39,9 @@ class MixedAgent : public NodeAgent {
     return claims_.EndPod(pod, failed, now);
   }
   void PodDeleted(PodId pod, SimTime now) override { claims_.PodDeleted(pod, now); }
-  void OnTransition(const DeviceTransition& change, SimTime now) override {
-    devices_.OnTransition(change, now);
-  }
+  void OnTransition(const DeviceTransition& change, SimTime now) override;
   void OnTimer(uint64_t token, SimTime now) override;
+  void NodeChanged(NodeId node, NodePresence presence, SimTime now) override;
   void NodeLost(NodeId node, SimTime now) override;
   void OnArrival(SimTime now) override { devices_.OnArrival(now); }
   Admission Admit(PodId pod, NodeId node, SimTime now) override;
@@ -65,6 +70,7 @@ class MixedAgent : public NodeAgent {
 
   NodeAgent& devices_;
   NodeAgent& claims_;
+  std::vector<bool> has_plugin_;
   DeviceControl device_control_;
 };
 

@@ -36,14 +36,24 @@ struct DeviceTransition {
   enum class Action : uint8_t {
     kUnhealthy,   // the GPUs in `devices` break; pods on them continue
     kHealthy,     // they work again
-    kPluginGone,  // the device plugin of the node stops
+    kPluginGone,  // the device plugin of the node, or the kubelet plugin of its driver, stops
     kPluginBack,  // and registers again
     kMigConfig,   // apply the named MIG layout number `config`
+    kTainted,     // the driver taints `devices` (none: all) with taint number `config`
+    kUntainted,   // that is over
   };
+  static constexpr uint32_t kEveryDriver = UINT32_MAX;
   NodeId node;
   Action action = Action::kUnhealthy;
   DeviceSet devices;
   uint32_t config = 0;
+  uint32_t driver = kEveryDriver;  // of structured DRA, by number
+};
+
+enum class NodePresence : uint8_t {
+  kThere,
+  kFailed,  // its object is still there
+  kAbsent,  // it is not part of the cluster
 };
 
 // A failed attempt to schedule a pod.
@@ -125,6 +135,8 @@ class NodeAgent {
   virtual void OnTimer(uint64_t, SimTime) {}
   // The node has failed or been removed, with everything on it. Called before its pods are evicted.
   virtual void NodeLost(NodeId, SimTime) {}
+  // The node's presence may have changed. Called after NodeLost.
+  virtual void NodeChanged(NodeId, NodePresence, SimTime) {}
   // A job starts to wait.
   virtual void OnArrival(SimTime) {}
   // The pod has been bound to the node. An admitted pod keeps its devices until Removed.

@@ -60,8 +60,19 @@ void NodeLifecycle::Change(const NodeTransition& change) {
       break;
   }
   Update(change.node);
+  const bool cordon = change.action == Action::kCordon || change.action == Action::kDrain ||
+                      change.action == Action::kUncordon;
+  if (!cordon && run_->agent() != nullptr) {
+    run_->agent()->NodeChanged(change.node, PresenceOf(change.node), run_->now());
+  }
   if (change.action == Action::kDrain) jobs_->EvictFrom(change.node, EvictionCause::kDrained);
   scheduling_->Wake();
+}
+
+NodePresence NodeLifecycle::PresenceOf(NodeId node) const {
+  const NodeTroubles& t = troubles_[node.value()];
+  if (t.absent) return NodePresence::kAbsent;
+  return t.failures > 0 ? NodePresence::kFailed : NodePresence::kThere;
 }
 
 void NodeLifecycle::Update(NodeId node) {

@@ -46,6 +46,7 @@ class NodeLifecycle : public NodeControl {
   };
 
   void Change(const NodeTransition& change);
+  NodePresence PresenceOf(NodeId node) const;
   // Brings a node in line with its troubles. Pods leave before the node does.
   void Update(NodeId node);
 

@@ -340,6 +340,9 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
                                                           spec_->structured->unprepare));
     other.plugins.push_back(node_plugins_.back().get());
   }
+  ASSIGN_OR_RETURN(
+      parts_, MakePublishingParts(slice_drivers_, events_, *spec_->structured, options, *cluster));
+  for (const std::unique_ptr<PlanePart>& part : parts_) other.parts.push_back(part.get());
   other.rules = std::make_unique<StructuredRules>(rules, cluster);
   plane_ = std::make_unique<ControlPlane>(
       cluster, std::move(other), [this](const PodShape& shape, PodId) { return ClaimsOf(shape); },

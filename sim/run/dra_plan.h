@@ -59,6 +59,9 @@ class DraPlan {
   // Objects of manifests; created before the run, after those of front_end.dra.objects.
   void AddObjects(const std::vector<std::shared_ptr<const proto::kube::Object>>& objects);
 
+  // Events of the cluster, which drivers of structured DRA follow. Call before MakePlane.
+  void SetEvents(std::vector<NodeEventSpec> events) { events_ = std::move(events); }
+
   // Makes the drivers and the control plane. `cluster` has all its nodes and must outlive the plan.
   // `mix`: shares of MIG profiles, for weighted placements. `seed`: for API latencies.
   absl::Status MakePlane(ClusterState* cluster,
@@ -111,6 +114,8 @@ class DraPlan {
   std::vector<std::unique_ptr<ClaimDriver>> drivers_;       // classic
   std::vector<PublishingDriver> slice_drivers_;             // structured
   std::vector<std::unique_ptr<SlicePlugin>> node_plugins_;  // structured
+  std::vector<NodeEventSpec> events_;
+  std::vector<std::unique_ptr<PlanePart>> parts_;  // structured
   std::unique_ptr<ControlPlane> plane_;
   std::vector<std::string> warnings_;
 };

@@ -13,11 +13,14 @@
 namespace drasim {
 namespace {
 
-absl::Status AddNodeEvent(const NodeEventSpec& event, const std::string& key,
+// `number`: of the event, and of its taint.
+absl::Status AddNodeEvent(const NodeEventSpec& event, uint32_t number, const std::string& key,
                           std::vector<NodeSpec>* nodes, std::vector<std::string>* configs,
                           std::vector<NodeTransition>* out) {
   DeviceTransition devices;
   devices.action = event.device_action;
+  devices.driver = event.driver;
+  if (event.device_action == DeviceTransition::Action::kTainted) devices.config = number;
   for (int32_t device : event.devices) devices.devices.Add(static_cast<size_t>(device));
   if (!event.config.empty()) {
     const auto known = std::find(configs->begin(), configs->end(), event.config);
@@ -30,7 +33,7 @@ absl::Status AddNodeEvent(const NodeEventSpec& event, const std::string& key,
     if (!MatchesPattern(event.nodes, node.name)) continue;
     ++matched;
     for (int32_t device : event.devices) {
-      if (device < node.gpu_count) continue;
+      if (device < node.gpu_count || event.any_devices) continue;
       return KeyError(absl::StrCat(key, ".devices"),
                       absl::StrCat("found ", device, ", expected below ", node.gpu_count,
                                    ", the GPUs of node '", node.name, "'"));
@@ -56,7 +59,8 @@ absl::StatusOr<std::vector<NodeTransition>> MakeNodeTransitions(
     std::vector<std::string>* configs) {
   std::vector<NodeTransition> transitions;
   for (size_t i = 0; i < events.size(); ++i) {
-    RETURN_IF_ERROR(AddNodeEvent(events[i], absl::StrCat("cluster.events[", i, "]"), nodes, configs,
+    RETURN_IF_ERROR(AddNodeEvent(events[i], static_cast<uint32_t>(i),
+                                 absl::StrCat("cluster.events[", i, "]"), nodes, configs,
                                  &transitions));
   }
   std::stable_sort(transitions.begin(), transitions.end(),

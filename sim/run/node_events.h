@@ -15,8 +15,8 @@ namespace drasim {
 
 // The transitions in order of time; events of one instant keep the order of the scenario. Marks
 // nodes that events add as initially absent. DeviceTransition::config is an index into `configs`,
-// to which new names of configurations are appended. InvalidArgument for a pattern without a
-// matching node and for a GPU that a node lacks.
+// to which new names of configurations are appended; of a taint the number of its event.
+// InvalidArgument for a pattern without a matching node and for a GPU that a node lacks.
 absl::StatusOr<std::vector<NodeTransition>> MakeNodeTransitions(
     absl::Span<const NodeEventSpec> events, std::vector<NodeSpec>* nodes,
     std::vector<std::string>* configs);

@@ -40,6 +40,7 @@
 #include "sim/run/quota_table.h"
 #include "sim/run/rule_filters.h"
 #include "sim/scenario/kube_config.h"
+#include "sim/scenario/name_pattern.h"
 #include "traces/byte_source.h"
 #include "traces/shaping.h"
 
@@ -632,6 +633,7 @@ absl::Status Simulation::MakeProfile() {
       if (job.pods > 1 || !job.more_pods.empty()) dra_->NoteGang();
     }
     dra_->set_given(given_objects());
+    dra_->SetEvents(spec_.cluster.events);
     RETURN_IF_ERROR(
         dra_->MakePlane(cluster_.get(), MigMix(*shapes_, workload_.rows()), spec_.seed));
     const absl::Status deletable =
@@ -832,7 +834,14 @@ absl::Status Simulation::MakeEngine() {
   parts.make_dispatcher = [this](JobControl* control) { return MakeDispatcher(control); };
   parts.node_agent = front_end_.get();
   if (front_end_ != nullptr && spec_.front_end.kind == FrontEndKind::kDraStructured) {
-    mixed_agent_ = std::make_unique<MixedAgent>(front_end_.get(), dra_->plane());
+    std::vector<bool> has_plugin;
+    for (size_t n = 0; n < cluster_->node_count(); ++n) {
+      const std::string& plugin_nodes = spec_.front_end.plugin_nodes;
+      has_plugin.push_back(!plugin_nodes.empty() &&
+                           MatchesPattern(plugin_nodes, cluster_->node_spec(NodeId(n)).name));
+    }
+    mixed_agent_ =
+        std::make_unique<MixedAgent>(front_end_.get(), dra_->plane(), std::move(has_plugin));
     parts.node_agent = mixed_agent_.get();
   } else if (dra_ != nullptr) {
     parts.node_agent = dra_->plane();

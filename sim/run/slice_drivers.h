@@ -14,6 +14,9 @@
 #include "model/ids.h"
 #include "model/proto/slice_driver.pb.h"
 #include "policies/drivers/slice_publisher.h"
+#include "sim/dra/api/plane_part.h"
+#include "sim/scenario/node_event_spec.h"
+#include "sim/scenario/structured_dra_spec.h"
 
 namespace drasim {
 
@@ -36,12 +39,22 @@ absl::StatusOr<std::vector<PublishingDriver>> MakeSliceDrivers(
     absl::Span<const proto::SliceDriver> drivers, const ClusterState& cluster,
     const std::string& plugin_nodes, std::vector<std::string>* warnings);
 
-// What the drivers publish for all nodes at once: slices of generation 1 in the order of drivers
-// and nodes, then classes, without those of `known` and of earlier drivers. KeyError of the driver:
-// a node whose GPUs it cannot publish. O(devices).
+// What the drivers have published before the run: slices of generation 1 in the order of drivers
+// and nodes, without those of drivers that start with the run and of absent nodes; then classes,
+// without those of `known` and of earlier drivers. KeyError of the driver: a node whose GPUs it
+// cannot publish. O(devices).
 absl::StatusOr<std::vector<std::shared_ptr<const proto::kube::Object>>> PublishAll(
     const std::vector<PublishingDriver>& drivers, const ClusterState& cluster,
     std::set<std::string> known);
+
+// The components of the drivers in a run: what deletes slices for the garbage collector and for
+// kubelets, and the kubelet plugins of each driver. None without drivers. The drivers must outlive
+// them. `events` are those of the cluster. KeyError of an event that a driver cannot follow: an
+// index that no driver of the node has, a layout that does not fit, more taints than the API server
+// takes. O(drivers x nodes + devices of the nodes of events).
+absl::StatusOr<std::vector<std::unique_ptr<PlanePart>>> MakePublishingParts(
+    const std::vector<PublishingDriver>& drivers, absl::Span<const NodeEventSpec> events,
+    const StructuredDraSpec& spec, const ControlPlaneOptions& plane, const ClusterState& cluster);
 
 }  // namespace drasim
 

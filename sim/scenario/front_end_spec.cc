@@ -267,7 +267,7 @@ absl::StatusOr<FrontEndSpec> MakeFrontEndSpec(const proto::Scenario& s) {
                     "expected none without front_end.kind: device-plugin or "
                     "front_end.structured.device_plugin_nodes");
   }
-  if (!plugin && !mixed) RETURN_IF_ERROR(CheckNoDeviceEvents(s));
+  RETURN_IF_ERROR(CheckDeviceEvents(s));
   for (int i = 0; i < s.cluster().devices_size(); ++i) {
     const std::string key = absl::StrCat("cluster.devices[", i, "]");
     ASSIGN_OR_RETURN(DeviceGroupSpec group, ReadDeviceGroup(s.cluster().devices(i), key));

@@ -9,6 +9,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "model/proto/resource.pb.h"
 #include "model/time.h"
 #include "sim/core/engine.h"
 
@@ -24,7 +26,10 @@ struct NodeEventSpec {
   NodeTransition::Action action = NodeTransition::Action::kAdd;
   DeviceTransition::Action device_action = DeviceTransition::Action::kUnhealthy;  // of kDevices
   std::vector<int32_t> devices;                                                   // indices of GPUs
-  std::string config;  // of kMigConfig: the layout's name
+  std::string config;                                // of kMigConfig: the layout's name
+  proto::kube::DeviceTaint taint;                    // of kTainted
+  uint32_t driver = DeviceTransition::kEveryDriver;  // of structured DRA, by number
+  bool any_devices = false;  // structured DRA: devices are not those of the node list
   // An event with a duration is undone at the end of it.
   std::optional<SimDuration> duration;
   NodeTransition::Action undo = NodeTransition::Action::kRemove;
@@ -36,8 +41,12 @@ struct NodeEventSpec {
 // exist.
 absl::StatusOr<std::vector<NodeEventSpec>> MakeNodeEvents(const proto::Scenario& scenario);
 
-// InvalidArgument for an event about devices: only the device plugin supports these.
-absl::Status CheckNoDeviceEvents(const proto::Scenario& scenario);
+// InvalidArgument for an event about devices that the front end does not support.
+absl::Status CheckDeviceEvents(const proto::Scenario& scenario);
+
+// The names of MIG configurations of the events, each once, in the order of
+// DeviceTransition::config.
+std::vector<std::string> ConfigsOf(absl::Span<const NodeEventSpec> events);
 
 }  // namespace drasim
 

@@ -78,6 +78,20 @@ absl::Status ReadDrivers(const proto::StructuredDra& given, StructuredDraSpec* s
   return absl::OkStatus();
 }
 
+// Limits of the kubelet plugins: --kube-api-qps and --kube-api-burst of the drivers.
+absl::Status ReadPublication(const proto::StructuredDra& given, StructuredDraSpec* spec) {
+  spec->driver_connection = UsualConnection(given.zero_latency(), 5, 10);
+  RETURN_IF_ERROR(ReadConnection("front_end.structured.driver_connection",
+                                 given.driver_connection(), &spec->driver_connection));
+  if (!given.zero_latency()) spec->driver_start = *Distribution::Parse("constant(1)");
+  RETURN_IF_ERROR(
+      ReadLatency("front_end.structured.driver_start", given.driver_start(), &spec->driver_start));
+  RETURN_IF_ERROR(
+      ReadDuration("front_end.structured.sync_delay", given.sync_delay(), &spec->sync_delay));
+  return ReadDuration("front_end.structured.wiping_delay", given.wiping_delay(),
+                      &spec->wiping_delay);
+}
+
 }  // namespace
 
 void FillStructuredDraDefaults(proto::Scenario* s) {
@@ -101,6 +115,7 @@ absl::StatusOr<StructuredDraSpec> MakeStructuredDraSpec(const proto::Scenario& s
   RETURN_IF_ERROR(ReadTimes(given, &spec));
   spec.plugin_nodes = given.device_plugin_nodes();
   RETURN_IF_ERROR(ReadDrivers(given, &spec));
+  RETURN_IF_ERROR(ReadPublication(given, &spec));
   const auto seed = static_cast<uint64_t>(s.seed());
   spec.rules.allocator.pool_order_seed = seed;
   spec.rules.plugin.seed = seed;

@@ -2,9 +2,11 @@
 #ifndef DRASIM_SIM_SCENARIO_STRUCTURED_DRA_SPEC_H_
 #define DRASIM_SIM_SCENARIO_STRUCTURED_DRA_SPEC_H_
 
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/distributions.h"
 #include "model/proto/slice_driver.pb.h"
 #include "model/time.h"
 #include "sim/dra/classic/control_plane_options.h"
@@ -24,6 +26,10 @@ struct StructuredDraSpec {
   SimDuration unprepare;
   std::string plugin_nodes;                 // as FrontEndSpec::plugin_nodes
   std::vector<proto::SliceDriver> drivers;  // options are valid, but for files not yet read
+  ConnectionOptions driver_connection;      // of each kubelet plugin
+  std::optional<Distribution> driver_start;
+  SimDuration sync_delay = SimDuration::Seconds(30);
+  SimDuration wiping_delay = SimDuration::Seconds(30);
 };
 
 // Writes the defaults of front_end.structured that affect decisions into the scenario.

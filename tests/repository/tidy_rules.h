@@ -46,8 +46,8 @@ inline constexpr Room kArrows[] = {
     {"sim/dra/api", "sim/dra/api sim/core policies/framework model", ""},
     {"sim/dra/classic", "sim/dra/classic sim/dra/api sim/core policies/framework model", ""},
     {"sim/dra/structured",
-     "sim/dra/structured sim/dra/api policies/dra policies/allocator policies/plugins "
-     "policies/framework model",
+     "sim/dra/structured sim/dra/api policies/dra policies/allocator policies/drivers "
+     "policies/plugins policies/framework model",
      ""},
     {"sim/record", "sim/record model", ""},
     {"sim/scenario", "sim/scenario sim/record sim/core sim/control sim/dra policies traces model",

@@ -42,7 +42,8 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
                            PodObjects::ClaimsOf claims_of, const ControlPlaneOptions& options)
     : ControlPlane(cluster, drivers,
                    {std::make_unique<ClassicRules>(options.behaviour, options.seed),
-                    {drivers.begin(), drivers.end()}},
+                    {drivers.begin(), drivers.end()},
+                    {}},
                    std::move(claims_of), options) {}
 
 ControlPlane::ControlPlane(const ClusterState* cluster, OtherRules other,
@@ -66,6 +67,7 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
                                                         &clock_)),
       scheduler_(owned_scheduler_.get()),
       claim_controller_(ClaimControllerOptionsOf(options)),
+      parts_(std::move(other.parts)),
       pinned_(
           [this](const Pod& pod, const PodClaim& entry) { return claim_names_.Of(pod, entry); }),
       faults_(options.faults, &network_, &clock_, &pods_, scheduler_) {
@@ -107,7 +109,10 @@ absl::Status ControlPlane::Create(ObjectRef object) {
 bool ControlPlane::HasComponent(absl::string_view name) const {
   return name == "scheduler" || name == "claim-controller" || name == "garbage-collector" ||
          name == "kubelet" ||
-         absl::c_any_of(drivers_, [name](const ClaimDriver* d) { return d->name() == name; });
+         absl::c_any_of(drivers_, [name](const ClaimDriver* d) { return d->name() == name; }) ||
+         absl::c_any_of(parts_, [name](const PlanePart* part) {
+           return part->can_fail() && part->connection().name == name;
+         });
 }
 
 void ControlPlane::AttachClaims(PodControl* engine) {
@@ -133,6 +138,7 @@ void ControlPlane::AttachClaims(PodControl* engine) {
   }
   dra_manager_->Start(
       connect("kubelet", options_.kubelets, DraManager::kWatches, dra_manager_.get()));
+  for (PlanePart* part : parts_) part->Start(network_.Connect(part->connection(), part));
   if (options_.scheduler_reports) {
     scheduler_events_.Start(connect("scheduler-events", options_.scheduler, 0, &scheduler_events_));
     reports_.emplace(scheduler, engine, &scheduler_events_);
@@ -156,7 +162,8 @@ void ControlPlane::CreateNodeObjects(const ClaimDriver& driver) {
 
 bool ControlPlane::IsBusy() const {
   return faults_.AnyPending() || dra_manager_->CallsPlugins() ||
-         scheduler_->gangs().AnyTimeoutAhead();
+         scheduler_->gangs().AnyTimeoutAhead() ||
+         absl::c_any_of(parts_, [](const PlanePart* part) { return part->IsBusy(); });
 }
 
 void ControlPlane::OnTimer(uint64_t token, SimTime now) {
@@ -227,6 +234,18 @@ void ControlPlane::NodeLost(NodeId node, SimTime now) {
   clock_.AfterCalls();
 }
 
+void ControlPlane::NodeChanged(NodeId node, NodePresence presence, SimTime now) {
+  clock_.BeforeCalls(now);
+  for (PlanePart* part : parts_) part->OnNode(node, presence);
+  clock_.AfterCalls();
+}
+
+void ControlPlane::OnTransition(const DeviceTransition& change, SimTime now) {
+  clock_.BeforeCalls(now);
+  for (PlanePart* part : parts_) part->OnTransition(change);
+  clock_.AfterCalls();
+}
+
 template <typename Archive, typename Self>
 void ControlPlane::Fields(Archive& archive, Self& self) {
   archive(self.network_, self.clock_, self.pods_, self.devices_, self.journal_, *self.scheduler_);
@@ -241,6 +260,7 @@ void ControlPlane::Save(StateWriter& out) const {
   if (!scheduler_->rules().saves()) return;
   PlaneWriter archive(&out);
   Fields(archive, *this);
+  for (const PlanePart* part : parts_) part->Save(archive);
   for (const ClaimDriver* driver : drivers_) driver->Save(out);
 }
 
@@ -252,6 +272,7 @@ absl::Status ControlPlane::Load(StateReader& in) {
   }
   PlaneReader archive(&in, &names_);
   Fields(archive, *this);
+  for (PlanePart* part : parts_) part->Load(archive);
   if (in.status().ok() && counts_.size() != network_.clients()) {
     in.Fail("the counts are not those of the components");
   }

@@ -40,6 +40,7 @@
 #include "sim/dra/api/garbage_collector.h"
 #include "sim/dra/api/network_clock.h"
 #include "sim/dra/api/pinned_pods.h"
+#include "sim/dra/api/plane_part.h"
 #include "sim/dra/api/pod_objects.h"
 #include "sim/dra/api/scheduler_actor.h"
 #include "sim/dra/api/scheduler_reports.h"
@@ -60,10 +61,12 @@ struct ApiCounts {
   }
 };
 
-// The rules of a scheduler that allocates by itself, and the drivers' plugins of the kubelets.
+// The rules of a scheduler that allocates by itself, the drivers' plugins of the kubelets, and
+// components that come with them.
 struct OtherRules {
   std::unique_ptr<DraRules> rules;
   std::vector<NodePlugin*> plugins;
+  std::vector<PlanePart*> parts;  // further components, in the order in which they connect
 };
 
 class ControlPlane : public NodeAgent, private PodRunner {
@@ -72,7 +75,7 @@ class ControlPlane : public NodeAgent, private PodRunner {
   // must outlive it.
   ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*> drivers,
                PodObjects::ClaimsOf claims_of, const ControlPlaneOptions& options);
-  // The same without classic DRA. The plugins must outlive it.
+  // The same without classic DRA. The plugins and parts must outlive it.
   ControlPlane(const ClusterState* cluster, OtherRules other, PodObjects::ClaimsOf claims_of,
                const ControlPlaneOptions& options);
   ~ControlPlane() override;
@@ -106,6 +109,8 @@ class ControlPlane : public NodeAgent, private PodRunner {
   void PodDeleted(PodId pod, SimTime now) override;
   // The node's kubelet forgets its prepared claims; nothing there is unprepared any more.
   void NodeLost(NodeId node, SimTime now) override;
+  void NodeChanged(NodeId node, NodePresence presence, SimTime now) override;
+  void OnTransition(const DeviceTransition& change, SimTime now) override;
   void RunBegins(SimTime now) override { journal_.Begin(now); }
   void Save(StateWriter& out) const override;
   absl::Status Load(StateReader& in) override;
@@ -159,6 +164,7 @@ class ControlPlane : public NodeAgent, private PodRunner {
   GarbageCollector garbage_collector_;
   std::vector<std::unique_ptr<DriverController>> driver_controllers_;
   std::unique_ptr<DraManager> dra_manager_;
+  std::vector<PlanePart*> parts_;
   PinnedPods pinned_;
   PlaneFaults faults_;
   PodControl* engine_ = nullptr;

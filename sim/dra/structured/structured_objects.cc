@@ -15,6 +15,7 @@
 #include "model/check.h"
 #include "model/kube/selectors_of.h"
 #include "model/pod_constraints.h"
+#include "policies/dra/binding_conditions.h"
 #include "policies/dra/claim_rules.h"
 
 namespace drasim {
@@ -67,7 +68,15 @@ void SetMetadata(const ResourceClaim& claim, kube::ObjectMeta* metadata) {
   owner->set_controller(true);
 }
 
+// The run's time zero.
+constexpr char kTimeZero[] = "2000-01-01T00:00:00Z";
+
 }  // namespace
+
+int64_t KubeNowNs(SimTime now) {
+  static const int64_t zero = KubeTimeNs(kTimeZero);
+  return zero + now.ns();
+}
 
 NodeSet NodesOfSelector(const kube::NodeSelector& selector, const ClusterState& cluster) {
   std::vector<NodeId> nodes;

@@ -4,6 +4,8 @@
 #ifndef DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_OBJECTS_H_
 #define DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_OBJECTS_H_
 
+#include <cstdint>
+
 #include "model/cluster_state.h"
 #include "model/kube/name.h"
 #include "model/kube/node_set.h"
@@ -11,9 +13,13 @@
 #include "model/node_spec.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
+#include "model/time.h"
 #include "policies/dra/claim_port.h"
 
 namespace drasim {
+
+// Virtual time as nanoseconds from 1970: a run begins with the year 2000.
+int64_t KubeNowNs(SimTime now);
 
 // The nodes that the selector selects. REQUIRES: a valid selector. O(nodes), or O(names) for one
 // that only names nodes.

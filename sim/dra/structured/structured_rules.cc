@@ -50,9 +50,6 @@ constexpr Reason kStructuredReasons[] = {
     {ReasonKind::kStaleObject, "a call to the API server failed"},
 };
 
-// The run's time zero.
-constexpr char kTimeZero[] = "2000-01-01T00:00:00Z";
-
 DraRules::Code CodeOfStep(StepCode code) {
   switch (code) {
     case StepCode::kSuccess:
@@ -175,10 +172,7 @@ StructuredRules::State& StructuredRules::AsState(Cycle& cycle) {
   return static_cast<State&>(cycle);
 }
 
-int64_t StructuredRules::NowNs() const {
-  static const int64_t zero = KubeTimeNs(kTimeZero);
-  return zero + client_->now().ns();
-}
+int64_t StructuredRules::NowNs() const { return KubeNowNs(client_->now()); }
 
 void StructuredRules::Start(ApiClient* client) {
   client_ = client;

@@ -27,7 +27,8 @@ TEST(SlicePublishersTest, WrongOptionsAreErrorsOfTheirKey) {
        "kind: found 'gpu.nvidia.con', expected one of gpu.nvidia.com, gpu.example.com, slices "
        "(did you mean 'gpu.nvidia.com'?)"},
       {[](proto::SliceDriver* o) { o->set_partitions(2); }, "partitions",
-       "partitions: the kind gpu.nvidia.com has no such key, only kind, name, order, release, mig, "
+       "partitions: the kind gpu.nvidia.com has no such key, only kind, name, order, release, "
+       "on_unhealthy, recovery, publish, mig, "
        "layout, mig_mode, consumable_shares, driver_version, cuda_version, addressing_mode, "
        "time_slicing, mps"},
       {[](proto::SliceDriver* o) { o->set_mig("mixed"); }, "mig",

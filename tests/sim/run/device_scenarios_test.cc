@@ -240,16 +240,19 @@ TEST(DeviceScenariosTest, EventsThatCannotBe) {
        {event("action: mig-config, config: all-balanced, duration: 1h"),
         "s.yaml:5:85: cluster.events[0].duration: found '1h', expected none: only fail, cordon, "
         "drain, "
-        "device-unhealthy and plugin-restart last"},
+        "device-unhealthy, plugin-restart and device-taint last"},
        {event("action: device-unhealty, devices: [0]"),
         "s.yaml:5:41: cluster.events[0].action: found 'device-unhealty', expected one of add, "
         "remove, fail, "
         "recover, cordon, uncordon, drain, device-unhealthy, device-healthy, plugin-restart, "
-        "mig-config (did you mean 'device-unhealthy'?)"}},
+        "mig-config, device-taint (did you mean 'device-unhealthy'?)"},
+       {event("action: device-taint, taint: {key: a, effect: None}"),
+        "s.yaml:5:41: cluster.events[0].action: found 'device-taint', which needs front_end.kind: "
+        "dra-structured"}},
       kPlugin);
   const auto direct = [](absl::string_view action) {
     return absl::StrCat("s.yaml:5:41: cluster.events[0].action: found '", action,
-                        "', which needs front_end.kind: device-plugin");
+                        "', which needs front_end.kind: device-plugin or dra-structured");
   };
   ExpectClusterErrors(
       {{event("action: device-unhealthy, devices: [0]"), direct("device-unhealthy")},

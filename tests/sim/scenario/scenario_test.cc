@@ -197,10 +197,11 @@ TEST(ScenarioFromFlagsTest, PathsInTheFileAreRelativeToItAndThoseOfFlagsAreNot) 
 // The scenarios that name other files run from any folder, as this test does.
 TEST(ScenarioFromFlagsTest, ShippedScenariosFindTheirFiles) {
   int built = 0;
-  for (const char* const folder : {"demos", "pathologies"}) {
+  for (const char* const folder : {"demos", "demos/structured", "pathologies"}) {
     const std::string path = absl::StrCat(DRASIM_SOURCE_DIR, "/scenarios/", folder);
     for (const auto& entry : std::filesystem::directory_iterator(path)) {
       const std::string name = entry.path().filename().string();
+      if (entry.is_directory()) continue;
       if (absl::StrContains(name, ".manifest.") || absl::StartsWith(name, "objects")) continue;
       absl::StatusOr<GivenScenario> given = FromArgs({entry.path().string()});
       ASSERT_TRUE(given.ok()) << given.status();
