@@ -156,7 +156,7 @@ TEST_F(ExtendedResourcesTest, TheSchedulerAwaitsTheClaimInItsCache) {
   ASSERT_NE(sim, nullptr);
   // `a` is seen after 2.5 s, and its claim 2.5 s after that; a look every second.
   EXPECT_EQ(Runs(*sim)[0], "a 5-605");
-  EXPECT_EQ(sim->jobs().row(JobId(1U)).attempts_failed > 0, true);
+  EXPECT_GT(sim->jobs().row(JobId(1U)).attempts_failed, 0U);
   EXPECT_EQ(sim->jobs().row(JobId(1U)).state, JobState::kSucceeded);
 }
 
@@ -213,7 +213,8 @@ TEST_F(ExtendedResourcesTest, APodMixesBothWays) {
   const auto claims = Claims(*sim);
   ASSERT_EQ(claims.size(), 1U);
   EXPECT_THAT(Requests(*claims[0]), ElementsAre("container-0-request-0 gpu.example.com 1"));
-  EXPECT_EQ(sim->cluster().extended_idle(NodeId(1U), 0), 0);
+  ASSERT_EQ(sim->cluster().extended_names()[1], "example.com/gpu");
+  EXPECT_EQ(sim->cluster().extended_idle(NodeId(1U), 1), 0);
 }
 
 // GPUs of a node by NVIDIA's device plugin, whose kubelet hands them out, beside one of its driver.
