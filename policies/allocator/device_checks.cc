@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/quantity.h"
@@ -32,6 +33,17 @@ std::string NanosText(ExactAmount nanos) {
 std::string DeviceTaintText(const proto::kube::DeviceTaint& taint) {
   return absl::StrCat(taint.key(), taint.value().empty() ? "" : "=", taint.value(), ":",
                       taint.effect());
+}
+
+std::string MendOfCompileError(absl::string_view error) {
+  if (!absl::StrContains(error, "no matching overload")) return "";
+  if (absl::StrContains(error, "kubernetes.Quantity")) {
+    return "compare a quantity with .compareTo(quantity(\"...\")), which is -1, 0 or 1";
+  }
+  if (absl::StrContains(error, "kubernetes.Semver")) {
+    return "compare a version with .compareTo(semver(\"...\")), which is -1, 0 or 1";
+  }
+  return "";
 }
 
 std::string SizeText(const RequestPlan& plan, const DeviceCapacities& capacities) {
@@ -123,7 +135,8 @@ void DeviceChecks::CheckSelectors(uint32_t request, const DeviceKind& kind, bool
     const std::string& compile_error = verdicts_.CompileError(id);
     if (!compile_error.empty()) {
       check.why = work.selectors[i];
-      check.found = absl::StrCat("does not compile: ", compile_error);
+      check.found = compile_error;
+      check.mend = MendOfCompileError(compile_error);
       check.error = first && is_error;
     } else {
       const SelectorVerdict verdict = verdicts_.Evaluate(id, kind.row);

@@ -34,7 +34,7 @@ struct FailedCheck {
   std::string mend;
   bool error = false;
 
-  DeviceLoss AsLoss() const { return {stage, why, found, mend, error, 1, {}}; }
+  DeviceLoss AsLoss() const { return {stage, why, found, mend, error, /*transient=*/false, 1, {}}; }
 };
 
 class DeviceChecks {

@@ -35,6 +35,7 @@ struct DeviceLoss {
   std::string found;                  // 'model is "A100"'; may be empty
   std::string mend;                   // a change that would help; often empty
   bool error = false;                 // looking at the device ends the search, for every node
+  bool transient = false;             // of a pool that its driver is still changing
   size_t devices = 0;                 // 0: of a pool that has none for now
   std::vector<std::string> examples;  // "pool/device"; kDevicesShown at most
 };
@@ -122,6 +123,8 @@ struct DeviceStory {
   std::vector<NodeStory> nodes;  // most nodes first
   size_t node_count = 0;
   size_t fitting = 0;
+  static constexpr size_t kFits = ~size_t{0};
+  std::vector<size_t> cause_of_node;      // by node: its place in `nodes`, or kFits
   std::optional<SearchErrorStory> error;  // of the first node that has one
 };
 

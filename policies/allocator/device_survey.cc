@@ -222,13 +222,17 @@ DeviceLoss DeviceSurvey::TroubleOf(uint32_t index, const PoolView& view) const {
     there.push_back(slice.metadata().name());
   }
   loss.why = absl::StrCat("in pool ", pool.Text(), ", which is incomplete");
+  loss.transient = true;
   const size_t more = there.size() > kDevicesShown ? there.size() - kDevicesShown : 0;
   const std::string total = absl::StrCat(there.size());
   there.resize(there.size() - more);
-  loss.found = absl::StrCat(total, " of ", count, " slices of generation ", latest,
-                            total == "1" ? " is" : " are", " there (", absl::StrJoin(there, ", "),
-                            more > 0 ? absl::StrCat(" and ", more, " more") : "", ")",
-                            older > 0 ? absl::StrCat(", ", older, " of older ones") : "");
+  loss.found = absl::StrCat(
+      total, " of ", count, " slices of generation ", latest, total == "1" ? " is" : " are",
+      " there (", absl::StrJoin(there, ", "), more > 0 ? absl::StrCat(" and ", more, " more") : "",
+      ")",
+      older > 0 ? absl::StrCat("; ", older,
+                               older == 1 ? " of an older one is" : " of older ones are", " left")
+                : "");
   return loss;
 }
 

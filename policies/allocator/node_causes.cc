@@ -87,7 +87,9 @@ DeviceStage NodeCauses::ShortageOf(uint32_t request, size_t node, size_t* before
 std::string NodeCauses::NodeName(size_t node) const { return nodes_[node]->metadata().name(); }
 
 NodeCauses::NodeGroup& NodeCauses::GroupOf(const NodeKey& key, size_t node) {
-  NodeGroup& group = node_groups_[key];
+  const auto found = node_groups_.try_emplace(key).first;
+  keys_[node] = &found->first;
+  NodeGroup& group = found->second;
   group.story.cause = std::get<0>(key);
   ++group.story.nodes;
   if (group.story.examples.size() < kDevicesShown) {
@@ -288,13 +290,16 @@ std::string NodeCauses::ConstraintText(const NodeKey& key, const NodeGroup& foun
     names.push_back(group.name);
     wanted += plan_.request(group.options[0]).count;
   }
-  return absl::StrCat(
-      "claim ", claim.text, ", ", names.size() == 1 ? "request " : "requests ",
-      absl::StrJoin(names, ", "), ": each has enough devices, but ",
-      constraint.distinct ? absl::StrCat("no ", wanted, " with different values of ")
-                          : absl::StrCat("no ", wanted, " with the same value of "),
+  const std::string values = absl::StrCat(
+      wanted, " of them with ", constraint.distinct ? "different values of " : "the same value of ",
       constraint.attribute, constraint.distinct ? " (distinctAttribute)" : " (matchAttribute)",
       "; the values left: ", found.story.detail);
+  const std::string head = absl::StrCat("claim ", claim.text, ", ");
+  if (names.size() == 1) {
+    return absl::StrCat(head, "request ", names[0], ": it has enough devices, but no ", values);
+  }
+  return absl::StrCat(head, "requests ", absl::StrJoin(names, ", "),
+                      ": each has enough devices, but there are no ", values);
 }
 
 void NodeCauses::NoteError(size_t node, DeviceStory* story) {
@@ -327,10 +332,16 @@ void NodeCauses::FindErrorDevice(size_t node, SearchErrorStory* error) {
   }
 }
 
+std::string NodeCauses::KeyText(const NodeKey& key) {
+  const auto& [cause, claim, request, stages] = key;
+  return absl::StrCat("devices ", static_cast<int>(cause), " ", claim, " ", request, " ", stages);
+}
+
 void NodeCauses::Judge(DeviceStory* story) {
   allocator_ = StructuredAllocator::Make(held_, verdicts_, classes_);
   std::vector<AllocationOutcome> outcomes(survey_.views().size());
   allocator_->DecideAll(survey_.views(), claims_, absl::MakeSpan(outcomes));
+  keys_.assign(survey_.views().size(), nullptr);
   for (size_t node = 0; node < survey_.views().size(); ++node) {
     switch (outcomes[node]) {
       case AllocationOutcome::kAllocated:
@@ -350,13 +361,16 @@ void NodeCauses::Judge(DeviceStory* story) {
   }
   for (auto& [key, group] : node_groups_) {
     group.story.text = TextOf(key, group);
-    const auto& [cause, claim, request, stages] = key;
-    group.story.key =
-        absl::StrCat("devices ", static_cast<int>(cause), " ", claim, " ", request, " ", stages);
+    group.story.key = KeyText(key);
     story->nodes.push_back(group.story);
   }
   std::stable_sort(story->nodes.begin(), story->nodes.end(),
                    [](const NodeStory& a, const NodeStory& b) { return a.nodes > b.nodes; });
+  std::map<std::string, size_t> places;
+  for (size_t i = 0; i < story->nodes.size(); ++i) places[story->nodes[i].key] = i;
+  for (const NodeKey* key : keys_) {
+    story->cause_of_node.push_back(key == nullptr ? DeviceStory::kFits : places.at(KeyText(*key)));
+  }
 }
 
 std::string NodeCauses::TextOf(const NodeKey& key, const NodeGroup& group) const {

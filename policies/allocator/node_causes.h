@@ -89,6 +89,7 @@ class NodeCauses {
   void NoteError(size_t node, DeviceStory* story);
   // The first device of the search that is an error to look at.
   void FindErrorDevice(size_t node, SearchErrorStory* error);
+  static std::string KeyText(const NodeKey& key);
   std::string TextOf(const NodeKey& key, const NodeGroup& group) const;
   static std::string ShortageText(DeviceStage stage, const Range& before, const Range& after,
                                   const std::string& class_name);
@@ -104,6 +105,7 @@ class NodeCauses {
   DeviceChecks& checks_;
   const DeviceSurvey& survey_;
   std::map<NodeKey, NodeGroup> node_groups_;
+  std::vector<const NodeKey*> keys_;  // by node; null: it fits
   std::map<int, std::unique_ptr<Relaxed>> relaxed_;
   std::unique_ptr<StructuredAllocator> allocator_;
 };

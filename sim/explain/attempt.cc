@@ -230,8 +230,26 @@ void AttemptExplainer::AddDevices(PodId pod, const VerdictSummaryTable::Row& row
       by_others += nodes;
     }
   }
-  const size_t lacking = out->devices->node_count - out->devices->fitting;
-  out->agrees = out->agrees && lacking >= by_claims && lacking <= by_claims + by_others;
+  const auto is_as_recorded = [&] {
+    // An error keeps the pod off every node.
+    const size_t lacking = out->devices->error.has_value()
+                               ? out->devices->node_count
+                               : out->devices->node_count - out->devices->fitting;
+    return lacking >= by_claims && lacking <= by_claims + by_others;
+  };
+  if (is_as_recorded()) return;
+  // The search looks at every node, whatever the filters say of it: an error on one that they
+  // reject ends it as well.
+  std::vector<NodeId> all;
+  for (size_t n = 0; n < cluster_->node_count(); ++n) {
+    if (cluster_->node(NodeId(n)).available) all.push_back(NodeId(n));
+  }
+  std::optional<DeviceStory> of_all = hooks_.devices(pod, all);
+  if (of_all.has_value() && of_all->error.has_value()) {
+    out->devices = std::move(of_all);
+  } else {
+    out->agrees = false;
+  }
 }
 
 AttemptExplanation AttemptExplainer::OfFailure(PodId pod, SummaryId why, SimTime now,

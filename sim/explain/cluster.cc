@@ -1,6 +1,6 @@
 // The verdicts, beside those of cluster_scheduled.h, are gated (scheduling gates), waiting (claims
 // keep it from every node), unschedulable (no node takes it), schedulable, and undecided (nothing
-// that is looked at keeps it from some node, but it has structured claims or volumes).
+// that is looked at keeps it from some node, but it has claims or volumes that nothing judges).
 #include "sim/explain/cluster.h"
 
 #include <algorithm>
@@ -17,6 +17,7 @@
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "sim/explain/cluster_claims.h"
+#include "sim/explain/cluster_devices.h"
 #include "sim/explain/cluster_dump.h"
 #include "sim/explain/cluster_groups.h"
 #include "sim/explain/cluster_pending.h"
@@ -92,20 +93,29 @@ absl::Status UnknownPod(const ClusterDump& dump, const std::string& wanted) {
 
 class ClusterExplainer {
  public:
-  ClusterExplainer(const ClusterDump& dump, ClusterRules* rules, const DumpPod& pod)
-      : dump_(dump), rules_(*rules), pod_(pod), claims_(dump, pod), volumes_(VolumesOf(pod)) {}
+  ClusterExplainer(const ClusterDump& dump, ClusterRules* rules, DumpDevices* devices,
+                   const DumpPod& pod)
+      : dump_(dump),
+        rules_(*rules),
+        pod_(pod),
+        claims_(dump, pod),
+        all_devices_(*devices),
+        devices_(devices, pod, claims_.structured()),
+        volumes_(VolumesOf(pod)) {}
 
   void Explain(ClusterExplanation* explanation) {
     const bool gated = !pod_.spec().scheduling_gates().empty();
-    const bool on_nodes = !gated && claims_.obstacle().empty();
+    const bool on_nodes = !gated && ClaimObstacle().empty();
+    explanation->devices = devices_.story();
     PodVerdicts judged = rules_.Judge(pod_);
     obstacle_ = std::move(judged.obstacle);
     obstacle_plugin_ = std::move(judged.obstacle_plugin);
     verdicts_ = std::move(judged.nodes);
-    for (DumpVerdict& verdict : verdicts_) {
-      if (!claims_.obstacle().empty() || !obstacle_.empty()) break;
-      std::optional<DumpRejection> rejection = claims_.Check(*verdict.node);
-      if (rejection.has_value()) verdict.rejections.push_back(*std::move(rejection));
+    for (size_t i = 0; i < verdicts_.size(); ++i) {
+      if (!ClaimObstacle().empty() || !obstacle_.empty()) break;
+      std::optional<DumpRejection> rejection = claims_.Check(*verdicts_[i].node);
+      if (!rejection.has_value() && devices_.judges()) rejection = devices_.Check(i);
+      if (rejection.has_value()) verdicts_[i].rejections.push_back(*std::move(rejection));
     }
     groups_ = GroupVerdicts(verdicts_);
     for (const VerdictGroup& group : groups_) explanation->groups.push_back(group.shown);
@@ -131,20 +141,25 @@ class ClusterExplainer {
     return names;
   }
 
+  // Why claims of either kind keep the pod from being tried; empty if they do not.
+  const std::string& ClaimObstacle() const {
+    return claims_.obstacle().empty() ? devices_.obstacle() : claims_.obstacle();
+  }
+
   // Whether the pod has volumes that nothing in the dump judges.
   bool LeavesVolumes() const { return !volumes_.empty() && !rules_.judges_volumes(); }
 
   // The parts of the pod that nothing here judges: "its volumes"; empty: none.
   std::string Unjudged() const {
     std::vector<std::string> parts;
-    if (claims_.has_structured()) parts.push_back("its structured claims");
+    if (devices_.leaves()) parts.push_back("its structured claims");
     if (LeavesVolumes()) parts.push_back("its volumes");
     return absl::StrJoin(parts, " and ");
   }
   // The same as a sentence without a full stop.
   std::string UnjudgedText() const {
     std::vector<std::string> parts;
-    if (claims_.has_structured()) parts.push_back("its structured claims are not judged yet");
+    if (devices_.leaves()) parts.push_back("its structured claims are not judged");
     if (LeavesVolumes()) parts.push_back("its volumes are not looked at");
     return absl::StrJoin(parts, " and ");
   }
@@ -180,9 +195,9 @@ class ClusterExplainer {
           {"whoever set it", absl::StrCat("to remove the scheduling gate ", gate.name())});
     }
     NoteTakers("its gates", explanation);
-    if (!claims_.obstacle().empty()) {
+    if (!ClaimObstacle().empty()) {
       explanation->notes.push_back(
-          absl::StrCat("without the gates its claims would keep it waiting: ", claims_.obstacle()));
+          absl::StrCat("without the gates its claims would keep it waiting: ", ClaimObstacle()));
     }
   }
 
@@ -193,9 +208,10 @@ class ClusterExplainer {
             ? absl::StrCat("its claims keep it out of kube-scheduler's queue: ", claims_.obstacle())
             : std::string("its claims keep it from being tried on any node");
     if (!claims_.before_queue()) {
-      explanation->message = FitErrorText(verdicts_, claims_.obstacle());
+      explanation->message = FitErrorText(verdicts_, ClaimObstacle());
     }
-    explanation->waits_for = claims_.Awaited(false, false);
+    explanation->waits_for =
+        claims_.obstacle().empty() ? devices_.Awaited() : claims_.Awaited(false, false);
     explanation->holders = claims_.Consumers();
     NoteTakers("its claims", explanation);
   }
@@ -221,15 +237,20 @@ class ClusterExplainer {
                                         " nodes would take it now (", ShortList(takers), ")");
     if (!only_scheduler) return;
     explanation->waits_for.push_back(
-        {"kube-scheduler", claims_.has_classic()
-                               ? "to reserve its claims and bind it at its next attempt"
-                               : "to bind it at its next attempt"});
+        {"kube-scheduler",
+         devices_.story().has_value() ? "to allocate its claims and bind it at its next attempt"
+         : claims_.has_classic()      ? "to reserve its claims and bind it at its next attempt"
+                                      : "to bind it at its next attempt"});
   }
 
   void ExplainRejection(ClusterExplanation* explanation) const {
     explanation->verdict = "unschedulable";
     explanation->summary = "no node takes it";
     explanation->message = Message();
+    if (devices_.story().has_value() && devices_.story()->error.has_value()) {
+      explanation->message = absl::StrCat("running \"", kClaimPlugin,
+                                          "\" filter plugin: ", devices_.story()->error->message);
+    }
     if (!obstacle_.empty()) {
       explanation->groups.clear();
       if (absl::StartsWith(obstacle_plugin_, "Volume")) {
@@ -252,6 +273,7 @@ class ClusterExplainer {
                                                  : std::vector<std::string>();
       explanation->helps.push_back(RemedyText(remedy, nodes));
     }
+    for (std::string& help : devices_.Helps()) explanation->helps.push_back(std::move(help));
     for (std::string& note : ShortageNotes(verdicts_)) {
       explanation->notes.push_back(std::move(note));
     }
@@ -368,6 +390,9 @@ class ClusterExplainer {
     for (AwaitedAct& act : claims_.Awaited(false, pinned)) {
       explanation->waits_for.push_back(std::move(act));
     }
+    if (devices_.story().has_value() && devices_.story()->fitting == 0) {
+      for (AwaitedAct& act : devices_.Awaited()) explanation->waits_for.push_back(std::move(act));
+    }
     if (explanation->waits_for.empty()) {
       explanation->waits_for.push_back(AwaitedOf(groups_.front().shown));
     }
@@ -388,6 +413,22 @@ class ClusterExplainer {
   }
 
   void AddNotes(ClusterExplanation* explanation) const {
+    if (devices_.leaves()) {
+      explanation->notes.push_back(absl::StrCat(
+          "structured claims are not judged: ", ShortList(claims_.structured()), " (",
+          dump_.has_claims() ? all_devices_.why_not() : "the dump has no ResourceClaim at all",
+          ")"));
+    }
+    for (const kube::Object& object : dump_.structured()) {
+      if (!object.has_device_class()) continue;
+      const std::string& resource = object.device_class().spec().extended_resource_name();
+      const auto wanted = pod_.request.find(resource);
+      if (wanted == pod_.request.end() || wanted->second == 0) continue;
+      explanation->notes.push_back(absl::StrCat(
+          "DeviceClass ", object.device_class().metadata().name(), " serves ", resource,
+          ": kube-scheduler may allocate devices for it on nodes without a "
+          "device plugin, which is not looked at here"));
+    }
     for (std::string& note : claims_.Notes()) explanation->notes.push_back(std::move(note));
     if (LeavesVolumes()) {
       explanation->notes.push_back(
@@ -434,13 +475,15 @@ class ClusterExplainer {
     if (!rules_.judges_volumes()) {
       explanation->not_looked_at.insert(explanation->not_looked_at.begin(), "volumes");
     }
-    if (claims_.has_structured()) explanation->not_looked_at.push_back("structured claims");
+    if (devices_.leaves()) explanation->not_looked_at.push_back("structured claims");
   }
 
   const ClusterDump& dump_;
   ClusterRules& rules_;
   const DumpPod& pod_;
   DumpClaims claims_;
+  DumpDevices& all_devices_;
+  DumpDeviceClaims devices_;
   std::vector<std::string> volumes_;  // that matter
   std::string obstacle_;              // see PodVerdicts
   std::string obstacle_plugin_;
@@ -448,12 +491,13 @@ class ClusterExplainer {
   std::vector<VerdictGroup> groups_;
 };
 
-ClusterExplanation ExplainPod(const ClusterDump& dump, ClusterRules* rules, const DumpPod& pod) {
+ClusterExplanation ExplainPod(const ClusterDump& dump, ClusterRules* rules, DumpDevices* devices,
+                              const DumpPod& pod) {
   ClusterExplanation explanation;
   explanation.pod = pod.key;
   explanation.phase = pod.status().phase().empty() ? "Pending" : pod.status().phase();
   if (!ExplainPastScheduler(dump, pod, &explanation)) {
-    ClusterExplainer(dump, rules, pod).Explain(&explanation);
+    ClusterExplainer(dump, rules, devices, pod).Explain(&explanation);
   }
   return explanation;
 }
@@ -464,17 +508,19 @@ absl::StatusOr<std::string> ExplainCluster(const std::vector<std::string>& paths
                                            const std::string& pod, OutputFormat format,
                                            std::vector<std::string>* warnings) {
   ASSIGN_OR_RETURN(const ClusterDump dump, ClusterDump::Read(paths, warnings));
+  DumpDevices devices(&dump);
   if (pod.empty()) {
     ASSIGN_OR_RETURN(const std::unique_ptr<ClusterRules> rules, ClusterRules::Make(dump));
-    const PendingReport report = GroupPending(
-        dump, rules.get(), [&](const DumpPod& one) { return ExplainPod(dump, rules.get(), one); });
+    const PendingReport report = GroupPending(dump, rules.get(), [&](const DumpPod& one) {
+      return ExplainPod(dump, rules.get(), &devices, one);
+    });
     return PendingText(report, format);
   }
   const std::string key = absl::StrContains(pod, '/') ? pod : KubeKey("", pod);
   const DumpPod* found = dump.FindPod(key);
   if (found == nullptr) return UnknownPod(dump, key);
   ASSIGN_OR_RETURN(const std::unique_ptr<ClusterRules> rules, ClusterRules::Make(dump));
-  const ClusterExplanation explanation = ExplainPod(dump, rules.get(), *found);
+  const ClusterExplanation explanation = ExplainPod(dump, rules.get(), &devices, *found);
   return format == OutputFormat::kJson  ? ClusterExplanationJson(explanation)
          : format == OutputFormat::kCsv ? ClusterExplanationCsv(explanation)
                                         : ClusterExplanationText(explanation);

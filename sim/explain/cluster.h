@@ -1,6 +1,6 @@
 // drasim explain --cluster: why a pod of a real cluster does not run. Reads the objects that
 // `kubectl get nodes,pods,... -o yaml` printed and applies kube-scheduler's rules (1.34) and those
-// of classic DRA (1.29), without a simulation.
+// of classic (1.29) and structured DRA (1.37), without a simulation.
 #ifndef DRASIM_SIM_EXPLAIN_CLUSTER_H_
 #define DRASIM_SIM_EXPLAIN_CLUSTER_H_
 
@@ -20,11 +20,12 @@ namespace drasim {
 // break; CSV has the groups of nodes alone.
 //
 // The rules are those of the simulator's own plugins under kube-scheduler's default configuration,
-// and of DynamicResources with classic claims. Volumes are judged if the dump has
-// PersistentVolumeClaims, and PersistentVolumes or StorageClasses. A pod with structured claims, or
-// with volumes that nothing judges, is never said to be schedulable: the first line says that they
-// were not looked at. The last lines list everything else that was not looked at. Odd input goes to
-// `warnings`, "FILE:LINE...: ...", which may be null; unknown objects and fields are skipped.
+// and of DynamicResources: with classic claims, and, if the dump has ResourceSlices, with
+// structured ones. Volumes are judged if the dump has PersistentVolumeClaims, and PersistentVolumes
+// or StorageClasses. A pod with claims or volumes that nothing judges is never said to be
+// schedulable: the first line says that they were not looked at. The last lines list everything
+// else that was not looked at. Odd input goes to `warnings`, "FILE:LINE...: ...", which may be
+// null; unknown objects and fields are skipped.
 //
 // Errors, InvalidArgument: a file that cannot be opened, or is not YAML or JSON
 // ("FILE:LINE:COLUMN: ..."); files without any node; a pod that is not in them, with a similar

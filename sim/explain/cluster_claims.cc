@@ -519,11 +519,6 @@ std::vector<AwaitedAct> DumpClaims::AwaitedByKubelet() const {
 
 std::vector<std::string> DumpClaims::Notes() const {
   std::vector<std::string> notes;
-  if (!structured_.empty()) {
-    notes.push_back(
-        absl::StrCat("structured claims are not judged yet: ", ShortList(structured_),
-                     dump_.has_claims() ? "" : " (the dump has no ResourceClaim at all)"));
-  }
   if (!claims_.empty() && !dump_.has_claims()) {
     notes.push_back(
         "the dump has no ResourceClaim at all; was it made without resourceclaims, "

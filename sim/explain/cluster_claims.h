@@ -31,9 +31,11 @@ class DumpClaims {
   // the queue (PreEnqueue).
   const std::string& obstacle() const { return obstacle_; }
   bool before_queue() const { return before_queue_; }
-  // Whether the pod has classic claims, and whether it has structured ones, which are not judged.
+  // Whether the pod has classic claims, and whether it has structured ones (cluster_devices.h).
   bool has_classic() const { return !claims_.empty(); }
   bool has_structured() const { return !structured_.empty(); }
+  // Keys of the structured claims, or "entry NAME" where none is known.
+  const std::vector<std::string>& structured() const { return structured_; }
 
   // Absent if the node would do. REQUIRES: no obstacle.
   std::optional<DumpRejection> Check(const DumpNode& node) const;

@@ -173,7 +173,7 @@ absl::Status ClusterDump::ReadFile(const std::string& path, std::vector<std::str
     for (size_t i = 0; i < manifest.objects.size(); ++i) {
       kube::Object& object = manifest.objects[i].object;
       if (IsStructuredDra(object)) {
-        KeepStructured(object);
+        KeepStructured(std::move(object));
         continue;
       }
       const bool named = !MetadataIn(ObjectIn(object)).name().empty();
@@ -246,10 +246,19 @@ void ClusterDump::KeepSkipped(const std::vector<KubeSkipped>& skipped, const std
   }
 }
 
-void ClusterDump::KeepStructured(const kube::Object& object) {
+void ClusterDump::KeepStructured(kube::Object object) {
   const std::string key = KubeKey(MetadataIn(ObjectIn(object)));
-  if (object.has_resource_claim_v1()) structured_claims_.insert(key);
-  if (object.has_resource_claim_template_v1()) structured_templates_.insert(key);
+  structured_.push_back(std::move(object));
+  if (structured_.back().has_resource_claim_v1()) {
+    SetDeviceClaimDefaults(
+        structured_.back().mutable_resource_claim_v1()->mutable_spec()->mutable_devices());
+  }
+  const kube::Object& kept = structured_.back();
+  if (kept.has_resource_claim_v1()) {
+    structured_claims_.insert(key);
+    structured_by_key_[key] = &kept.resource_claim_v1();
+  }
+  if (kept.has_resource_claim_template_v1()) structured_templates_.insert(key);
 }
 
 void ClusterDump::Keep(const kube::Object& object, const std::string& place) {
@@ -336,6 +345,9 @@ const kube::ResourceClass* ClusterDump::FindClass(const std::string& name) const
 }
 const kube::ResourceClaim* ClusterDump::FindClaim(const std::string& key) const {
   return FindOrNull(claims_by_key_, key);
+}
+const kube::ResourceClaimV1* ClusterDump::FindStructuredClaim(const std::string& key) const {
+  return FindOrNull(structured_by_key_, key);
 }
 const kube::ResourceClaimTemplate* ClusterDump::FindTemplate(const std::string& key) const {
   return FindOrNull(templates_, key);

@@ -77,7 +77,10 @@ class ClusterDump {
   const proto::kube::ResourceClaim* FindClaim(const std::string& key) const;
   const proto::kube::ResourceClaimTemplate* FindTemplate(const std::string& key) const;
   const proto::kube::PodSchedulingContext* FindContext(const std::string& key) const;
-  // Only the KubeKey is kept of claims and templates of resource.k8s.io/v1alpha3 and later.
+  // Objects of resource.k8s.io of structured DRA, as v1 has them.
+  const std::deque<proto::kube::Object>& structured() const { return structured_; }
+  const proto::kube::ResourceClaimV1* FindStructuredClaim(const std::string& key) const;
+  // Including claims and templates of versions that are not read.
   bool HasStructuredClaim(const std::string& key) const {
     return structured_claims_.count(key) > 0;
   }
@@ -103,8 +106,7 @@ class ClusterDump {
   void KeepNamed(proto::kube::Object object, const std::string& place,
                  std::vector<std::string>* odd, size_t* problems);
   void Keep(const proto::kube::Object& object, const std::string& place);
-  // Remembers the names of claims and templates, which are not judged yet.
-  void KeepStructured(const proto::kube::Object& object);
+  void KeepStructured(proto::kube::Object object);
   // Remembers structured claims; warns once per kind about other objects that may matter.
   void KeepSkipped(const std::vector<KubeSkipped>& skipped, const std::string& file,
                    std::vector<std::string>* odd);
@@ -123,6 +125,8 @@ class ClusterDump {
   std::map<std::string, const proto::kube::ResourceClaim*> claims_by_key_;
   std::map<std::string, const proto::kube::ResourceClaimTemplate*> templates_;
   std::map<std::string, const proto::kube::PodSchedulingContext*> contexts_;
+  std::deque<proto::kube::Object> structured_;  // a deque keeps addresses
+  std::map<std::string, const proto::kube::ResourceClaimV1*> structured_by_key_;
   std::set<std::string> structured_claims_;
   std::set<std::string> structured_templates_;
   std::map<std::string, std::set<std::string>> parameters_;  // keys by kind

@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "model/kube/rules.h"
 #include "model/text/json_writer.h"
+#include "sim/explain/device_story_text.h"
 #include "sim/record/data_table.h"
 
 namespace drasim {
@@ -157,6 +158,10 @@ std::string ClusterExplanationText(const ClusterExplanation& explanation) {
   AppendSection("Nodes that do not take it", lines, &text);
 
   lines.clear();
+  if (explanation.devices.has_value()) lines = DeviceRequestLines(*explanation.devices);
+  AppendSection("Devices for its claims", lines, &text);
+
+  lines.clear();
   for (const HolderList& list : explanation.holders) {
     for (std::string& line : HolderLines(list)) lines.push_back(std::move(line));
   }
@@ -188,6 +193,10 @@ std::string ClusterExplanationJson(const ClusterExplanation& explanation) {
   json.Key("groups").BeginArray();
   for (const RejectedGroup& group : explanation.groups) WriteGroup(group, &json);
   json.EndArray();
+  if (explanation.devices.has_value()) {
+    json.Key("devices");
+    WriteDeviceStory(*explanation.devices, &json);
+  }
   json.Key("waits_for").BeginArray();
   for (const AwaitedAct& act : explanation.waits_for) {
     json.BeginObject();

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "policies/allocator/device_story.h"
 #include "sim/explain/cluster_verdicts.h"
 
 namespace drasim {
@@ -60,6 +62,7 @@ struct ClusterExplanation {
   std::string summary;  // behind "POD (PHASE)": "no node takes it"
   std::string message;  // kube-scheduler's: "0/5 nodes are available: ..."; may be empty
   std::vector<RejectedGroup> groups;
+  std::optional<DeviceStory> devices;  // of structured claims that are not allocated
   std::vector<HolderList> holders;
   std::vector<AwaitedAct> waits_for;
   std::vector<std::string> helps;  // smallest changes first

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -82,13 +83,13 @@ class StoryLines {
  public:
   explicit StoryLines(const DeviceStory& story) : story_(story) {}
 
-  std::vector<std::string> Run() {
+  std::vector<std::string> Run(bool with_nodes) {
     if (story_.error.has_value()) {
       AddError(*story_.error);
     } else {
       for (const ClaimStory& claim : story_.claims) AddClaim(claim);
     }
-    AddNodes();
+    if (with_nodes) AddNodes();
     return std::move(lines_);
   }
 
@@ -103,11 +104,13 @@ class StoryLines {
   void AddError(const SearchErrorStory& error) {
     Add(absl::StrCat(
         "the search for devices ended with an error, which ends the attempt on every "
-        "node; it came at node ",
+        "node; it was met on node ",
         error.node, error.device.empty() ? "" : absl::StrCat(", device ", error.device), ":"));
     Add(absl::StrCat("  ", absl::StrJoin(absl::StrSplit(error.message, '\n'), "\n  ")));
     if (!error.clause.has_value()) return;
-    Add(absl::StrCat("  the clause: ", error.clause->why, ": ", error.clause->found));
+    if (!absl::StrContains(error.message, error.clause->found)) {
+      Add(absl::StrCat("  the clause: ", error.clause->why, ": ", error.clause->found));
+    }
     AddMend(*error.clause, "  ");
   }
 
@@ -142,7 +145,10 @@ class StoryLines {
     }
     Add(absl::StrCat(head, ": ", WantedText(request)));
     AddNumber(request.published, absl::StrCat("published, in ", Counted(request.pools, "pool")));
-    for (const StageStory& stage : request.stages) AddStage(request, stage);
+    for (const StageStory& stage : request.stages) {
+      AddStage(request, stage);
+      if (stage.left == 0) break;
+    }
     if (request.nodes_enough > 0) {
       Add(absl::StrCat("  ", request.nodes_enough, " of the ", story_.node_count, " nodes ",
                        request.nodes_enough == 1 ? "has" : "have", " enough"));
@@ -166,7 +172,9 @@ class StoryLines {
                              loss.devices > loss.examples.size() ? ", ..." : "", ")");
       Add(absl::StrCat("          ", loss.devices, " ",
                        LossText(stage.stage, loss, loss.devices == 1), examples));
-      AddMend(loss, "            ");
+      const bool same = shown < stage.losses.size() && shown < kLossesShown &&
+                        stage.losses[shown].mend == loss.mend;
+      if (!same) AddMend(loss, "            ");
     }
     if (stage.losses.size() <= kLossesShown) return;
     size_t devices = 0;
@@ -198,10 +206,12 @@ class StoryLines {
       Add(absl::StrCat("and ", story_.nodes.size() - kNodeGroupsShown,
                        " more reasons on other nodes"));
     }
-    if (story_.fitting > 0) {
-      Add(absl::StrCat(Counted(story_.fitting, "node"), story_.fitting == 1 ? " has" : " have",
-                       " devices for all of it"));
-    }
+    if (story_.fitting == 0) return;
+    const bool one = story_.fitting == 1;
+    Add(absl::StrCat(Counted(story_.fitting, "node"), story_.error.has_value()
+                                                          ? " would have devices for all of it"
+                                                      : one ? " has devices for all of it"
+                                                            : " have devices for all of it"));
   }
 
   const DeviceStory& story_;
@@ -268,7 +278,11 @@ void WriteRequest(const RequestStory& request, JsonWriter* j) {
 }  // namespace
 
 std::vector<std::string> DeviceStoryLines(const DeviceStory& story) {
-  return StoryLines(story).Run();
+  return StoryLines(story).Run(/*with_nodes=*/true);
+}
+
+std::vector<std::string> DeviceRequestLines(const DeviceStory& story) {
+  return StoryLines(story).Run(/*with_nodes=*/false);
 }
 
 void WriteDeviceStory(const DeviceStory& story, JsonWriter* j) {

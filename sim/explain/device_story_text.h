@@ -15,6 +15,9 @@ namespace drasim {
 // node could serve takes one line, and what does not fit on a screen is only counted.
 std::vector<std::string> DeviceStoryLines(const DeviceStory& story);
 
+// The same without the lines about nodes.
+std::vector<std::string> DeviceRequestLines(const DeviceStory& story);
+
 // An object with everything: claims, requests, stages, losses, nodes, error.
 void WriteDeviceStory(const DeviceStory& story, JsonWriter* j);
 

@@ -423,8 +423,15 @@ void AppendWaiting(const Standing& s, std::string* out) {
   }
 }
 
-void AppendStanding(const Story& story, std::string* out) {
-  const Standing& s = story.standing;
+// The last attempt that is told in full; null if there is none.
+const StoryEvent* LastAttempt(const Story& story) {
+  for (size_t i = story.events.size(); i-- > 0;) {
+    if (story.events[i].kind == StoryEvent::Kind::kAttempt) return &story.events[i];
+  }
+  return nullptr;
+}
+
+void AppendStanding(const Standing& s, std::string* out) {
   absl::StrAppend(out, "at ", TimeInWords(s.time), ": ");
   switch (s.state) {
     case JobState::kWaiting:
@@ -474,7 +481,16 @@ std::string StoryText(const Story& story) {
     for (const StoryEvent& event : story.events) AppendEvent(event, &out);
     absl::StrAppend(&out, "\n");
   }
-  AppendStanding(story, &out);
+  Standing standing = story.standing;
+  const StoryEvent* const last = story.brief ? nullptr : LastAttempt(story);
+  const bool same =
+      last != nullptr && standing.why.has_value() && standing.why->devices.has_value() &&
+      last->why.devices.has_value() &&
+      DeviceStoryLines(*standing.why->devices) == DeviceStoryLines(*last->why.devices);
+  if (same) standing.why->devices.reset();
+  AppendStanding(standing, &out);
+  if (same)
+    absl::StrAppend(&out, "    the devices are as attempt ", last->attempt, " found them\n");
   return out;
 }
 

@@ -26,12 +26,13 @@ namespace kube = ::drasim::proto::kube;
 }  // namespace
 
 std::string RequestObstacle(const kube::ResourceClaimV1& claim,
-                            absl::FunctionRef<bool(absl::string_view)> has_class) {
+                            absl::FunctionRef<bool(absl::string_view)> has_class,
+                            std::string* missing) {
   const auto check = [&](const std::string& device_class, const std::string& name) {
-    if (device_class.empty()) return absl::StrCat("request ", name, " is of no known type");
+    if (device_class.empty()) return absl::StrCat("request ", name, ": unsupported request type");
     if (has_class(device_class)) return std::string();
-    return absl::StrCat("request ", name, " wants devices of DeviceClass ", device_class,
-                        ", which does not exist");
+    if (missing != nullptr) *missing = device_class;
+    return absl::StrCat("request ", name, ": device class ", device_class, " does not exist");
   };
   for (const kube::DeviceRequest& request : claim.spec().devices().requests()) {
     if (request.first_available().empty()) {

@@ -53,9 +53,11 @@ class StructuredClaims {
 };
 
 // Why no devices are looked for, in the words of DynamicResources: a class that does not exist, or
-// a request of no known type. Empty if they are. `has_class` knows the classes.
+// a request of no known type. Empty if they are. `has_class` knows the classes; `*missing`, if
+// given, becomes the name of the class.
 std::string RequestObstacle(const proto::kube::ResourceClaimV1& claim,
-                            absl::FunctionRef<bool(absl::string_view)> has_class);
+                            absl::FunctionRef<bool(absl::string_view)> has_class,
+                            std::string* missing = nullptr);
 
 // The holders of all devices that are held. `text` words a holder of the inventory.
 DeviceHolderTexts HolderTextsOf(

@@ -71,7 +71,9 @@ std::string ClaimExplainer::ExplainClaim(const Pod& pod, const PodClaim& entry) 
                         claim->status.driver.text());
   }
   if (claim->status.allocation == nullptr && claim->spec.is_structured()) {
-    return object + (structured_ ? structured_(*claim) : "is not allocated");
+    return object + (structured_
+                         ? structured_(*claim)
+                         : "is unallocated: no node that suits the pod has free devices for it");
   }
   if (claim->status.allocation == nullptr) {
     return object + ExplainNegotiation(pod, entry, *claim);

@@ -284,13 +284,14 @@ std::string StructuredYaml(absl::string_view version) {
              absl::StrCat("spec: {", kDevices, "}")),
       object("DeviceClass", "name: gpu", "selectors: [{cel: {expression: \"true\"}}]"),
       object("ResourceSlice", "name: n-1-gpu",
-             absl::StrCat("driver: gpu.example.com, nodeName: n-1, devices: [{name: g0, ",
+             absl::StrCat("driver: gpu.example.com, nodeName: n-1, pool: {name: n-1, generation: "
+                          "1, resourceSliceCount: 1}, devices: [{name: g0, ",
                           flat ? "" : "basic: {", "capacity: {memory: {value: 80Gi}}",
                           flat ? "" : "}", "}]")),
       object("DeviceTaintRule", "name: t", "taint: {key: bad, effect: NoExecute}"));
 }
 
-TEST(ExplainUnjudgedTest, StructuredClaimsOfEveryVersion) {
+TEST(ExplainStructuredTest, ClaimsOfEveryVersion) {
   for (const char* version : {"v1alpha3", "v1beta1", "v1beta2", "v1"}) {
     const std::string dump = absl::StrCat(
         NodeYaml("n-1", "cpu: 4, pods: 9"), SystemPodYaml(), PodYaml("p", kPlain),
@@ -305,7 +306,7 @@ TEST(ExplainUnjudgedTest, StructuredClaimsOfEveryVersion) {
     EXPECT_THAT(without.warnings, IsEmpty()) << version;
     EXPECT_EQ(HeadlineOf(without), "default/p (Pending): 1 of 1 nodes would take it now (n-1).");
     EXPECT_FALSE(absl::StrContains(without.text, "structured")) << without.text;
-    EXPECT_EQ(ExplainText(dump, "q").text, TestText("StructuredClaimsOfEveryVersion"));
+    EXPECT_EQ(ExplainText(dump, "q").text, TestText("ClaimsOfEveryVersion"));
     // The claim has not been made, but the template is there.
     const std::string unmade = ExplainText(dump, "r").text;
     EXPECT_EQ(SectionOf(unmade, "It waits for"),
@@ -324,10 +325,10 @@ TEST(ExplainUnjudgedTest, DumpWithoutClaims) {
                                              "{name: f, resourceClaimTemplateName: one}]")));
   const Explained explained = ExplainText(dump, "p");
   EXPECT_EQ(HeadlineOf(explained),
-            "default/p (Pending): its structured claims are not judged yet; nothing else keeps it "
+            "default/p (Pending): its structured claims are not judged; nothing else keeps it "
             "from 1 of 1 nodes (n-1).");
   EXPECT_EQ(SectionOf(explained.text, "Notes"),
-            "structured claims are not judged yet: default/c and entry f (the dump has no "
+            "structured claims are not judged: default/c and entry f (the dump has no "
             "ResourceClaim at all)");
   // If the dump has claims, one that is not among them is missing.
   EXPECT_EQ(
@@ -367,7 +368,7 @@ TEST(ExplainUnjudgedTest, Volumes) {
   EXPECT_EQ(SectionOf(harmless.text, "Notes"), "");
   EXPECT_EQ(HeadlineOf(explain(", volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], "
                                "resourceClaims: [{name: e, resourceClaimName: c}]")),
-            "default/p (Pending): its structured claims are not judged yet and its volumes are not "
+            "default/p (Pending): its structured claims are not judged and its volumes are not "
             "looked at; nothing else keeps it from 1 of 1 nodes (n-1).");
   EXPECT_EQ(SectionOf(explain(", volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], "
                               "schedulingGates: [{name: g}]")
