@@ -159,7 +159,7 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, ClusterS
   cluster->set_served_resources(this);
 }
 
-StructuredRules::~StructuredRules() { cluster_->set_served_resources(nullptr); }
+StructuredRules::~StructuredRules() = default;
 
 ServedDevices StructuredRules::DevicesOn(NodeId node, size_t column) const {
   const auto device_class =
