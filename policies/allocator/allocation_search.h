@@ -37,9 +37,10 @@ class BranchPruner;
 
 class AllocationSearch {
  public:
-  // All arguments outlive the search.
+  // All arguments outlive the search. `rules`: null for those of the pools.
   AllocationSearch(NodePools* pools, SelectorVerdicts* verdicts, const UseIndex* use,
-                   ClaimPlan* plan, SearchPrunerMaker make_pruner);
+                   ClaimPlan* plan, SearchPrunerMaker make_pruner,
+                   const ReleaseRules* rules = nullptr);
   ~AllocationSearch();
   AllocationSearch(const AllocationSearch&) = delete;
   AllocationSearch& operator=(const AllocationSearch&) = delete;
@@ -58,7 +59,10 @@ class AllocationSearch {
   uint32_t chosen(uint32_t claim, uint32_t group) const { return chosen_[claim][group]; }
 
  private:
+  Outcome Search(const NodeView& node);
   friend class BranchPruner;  // reads the state of the search
+  friend class ChoiceSearch;  // goes on where the search has found a solution
+  friend class ChoiceView;
   using Place = DevicePlace;
   using Position = SearchPosition;
 
@@ -117,6 +121,7 @@ class AllocationSearch {
   bool has_leftovers_ = false;
   std::string error_;
   int64_t steps_ = 0;
+  uint64_t tried_ = 0;                      // devices, of the last Run
   std::vector<std::vector<Place>> listed_;  // by request plan, of mode All
   std::vector<TakenDevice> taken_;
   std::vector<TakenDevice> solution_;

@@ -62,19 +62,30 @@ struct StructuredCycle {
     std::optional<proto::kube::AllocationResultV1> allocation;
     // Its devices were chosen for another pod of the group, and `claim` has them already.
     bool is_shared = false;
+
+    // For checkpoints (sim/dra/api/plane_archive.h).
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& s) {
+      a(s.claim, s.allocation, s.is_shared);
+    }
   };
-  using Mappings = std::vector<proto::kube::ContainerExtendedResourceRequest>;
   // The claim for the resources that DRA serves on a node, not yet made.
   struct SyntheticClaim {
     ClaimRef claim;
-    std::shared_ptr<const Mappings> mappings;
+    std::vector<proto::kube::ContainerExtendedResourceRequest> mappings;
   };
   // Filter's finds on one node.
   struct NodeFind {
     // In the order of the claims that are not allocated.
     std::vector<proto::kube::AllocationResultV1> allocations;
     ClaimRef synthetic;  // with the requests of this node; null if the pod needs none
-    std::shared_ptr<const Mappings> mappings;  // with `synthetic`
+    std::vector<proto::kube::ContainerExtendedResourceRequest> mappings;
+    int64_t rank = 0;  // SearchResult::rank
+
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& s) {
+      a(s.allocations, s.synthetic, s.mappings, s.rank);
+    }
   };
   enum class Phase : uint8_t { kNone, kPostFilter, kBind, kCache, kWait, kUnreserve };
   struct Task {

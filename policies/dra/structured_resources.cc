@@ -156,9 +156,9 @@ ClaimStatus StructuredResources::PreFilter(std::shared_ptr<const kube::Pod> pod,
     if (!IsAllocatedClaim(*cycle->claims[i].claim)) searches = true;
   }
   if (!searches) return {};
-  const absl::StatusOr<DeviceUse> use = cache_->allocated().Use();
-  if (!use.ok()) return Error(std::string(use.status().message()));
-  absl::StatusOr<std::unique_ptr<DeviceSearch>> search = make_search_(*use);
+  const absl::Status& use = cache_->allocated().status();
+  if (!use.ok()) return Error(std::string(use.message()));
+  absl::StatusOr<std::unique_ptr<DeviceSearch>> search = make_search_();
   if (!search.ok()) return Error(std::string(search.status().message()));
   cycle->search = *std::move(search);
   return {};
@@ -200,8 +200,7 @@ ClaimStatus StructuredResources::FilterResources(StructuredCycle* cycle, const k
       *synthetic->mutable_spec()->mutable_devices()->add_requests() = request;
     }
     known->second.claim = std::move(synthetic);
-    known->second.mappings =
-        std::make_shared<const StructuredCycle::Mappings>(std::move(requests.mappings));
+    known->second.mappings = std::move(requests.mappings);
   }
   find->synthetic = known->second.claim;
   find->mappings = known->second.mappings;
@@ -247,6 +246,7 @@ ClaimStatus StructuredResources::Search(StructuredCycle* cycle, const kube::Node
   switch (result.outcome) {
     case SearchOutcome::kFound:
       find->allocations = std::move(result.allocations);
+      find->rank = result.rank;
       return {};
     case SearchOutcome::kDoesNotFit:
       return Unresolvable("cannot allocate all claims");
@@ -281,6 +281,17 @@ ClaimStatus StructuredResources::Filter(StructuredCycle* cycle, const kube::Node
   return {};
 }
 
+const NodeOutcomes* StructuredResources::FilterAll(const StructuredCycle& cycle) const {
+  if (cycle.search == nullptr || cycle.has_synthetic || options_.search_step_ns > 0) return nullptr;
+  std::vector<ClaimRef> claims;
+  for (const StructuredCycle::Claim& entry : cycle.claims) {
+    if (IsAllocatedClaim(*entry.claim)) return nullptr;
+    claims.push_back(entry.claim);
+  }
+  const NodeOutcomes* const outcomes = cycle.search->DecideNodes(claims);
+  return outcomes == nullptr || outcomes->errors() > 0 ? nullptr : outcomes;
+}
+
 // --- Score, Reserve ---
 
 int64_t StructuredResources::Score(const StructuredCycle& cycle, const std::string& node) const {
@@ -299,6 +310,11 @@ int64_t StructuredResources::Score(const StructuredCycle& cycle, const std::stri
     }
   }
   return score;
+}
+
+int64_t StructuredResources::Rank(const StructuredCycle& cycle, const std::string& node) {
+  const auto find = cycle.finds.find(node);
+  return find == cycle.finds.end() ? 0 : find->second.rank;
 }
 
 ClaimStatus StructuredResources::Reserve(StructuredCycle* cycle, const std::string& node) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "model/kube/kube_time.h"
 #include "model/time.h"
 #include "policies/dra/binding_conditions.h"
 #include "policies/dra/claim_rules.h"
@@ -102,8 +103,8 @@ ClaimReservation StructuredWrites::ReservationOf(const StructuredCycle& cycle, s
   reservation.pod_key = absl::StrCat(pod.namespace_(), "/", pod.name());
   reservation.is_synthetic = cycle.IsSynthetic(index);
   const auto find = cycle.finds.find(cycle.node);
-  if (reservation.is_synthetic && find != cycle.finds.end() && find->second.mappings != nullptr) {
-    for (const auto& mapping : *find->second.mappings) {
+  if (reservation.is_synthetic && find != cycle.finds.end()) {
+    for (const auto& mapping : find->second.mappings) {
       *reservation.pod_status.add_request_mappings() = mapping;
     }
   }
@@ -152,14 +153,14 @@ void StructuredWrites::EndBindTask(StructuredCycle* cycle, size_t index, const C
   if (!entry.allocation.has_value() && !entry.is_shared) return;
   if (task.status().ok()) {
     in_flight_->Remove(in_flight);
-  } else {
+  } else if (!made) {  // until Unreserve has deleted the claim, which may be written
     in_flight_->Leave(in_flight, cycle->pod->metadata().uid());
   }
 }
 
 bool StructuredWrites::IsAheadOfCache(const StructuredCycle& cycle,
                                       const StructuredCycle::Task& task) const {
-  if (!cycle.IsSynthetic(task.claim)) return false;
+  if (!cycle.IsSynthetic(task.claim) || !task.task->status().ok()) return false;
   const kube::ResourceClaimV1& claim = *task.task->claim();
   return IsAllocatedClaim(claim) &&
          cache_->FindClaim(claim.metadata().namespace_(), claim.metadata().name()) == nullptr;
@@ -176,8 +177,6 @@ ClaimProgress StructuredWrites::PollCache(StructuredCycle* cycle, int64_t now_ns
   cycle->written.reset();
   cycle->phase = StructuredCycle::Phase::kBind;
   EndBindTask(cycle, written.claim, *written.task);
-  const absl::Status& status = written.task->status();
-  if (!status.ok()) return Ended(StepCode::kError, std::string(status.message()));
   AddBindTask(cycle, written.claim + 1, now_ns);
   return RunTasks(cycle, nullptr, now_ns);
 }
@@ -232,8 +231,10 @@ ClaimProgress StructuredWrites::Unreserve(StructuredCycle* cycle) {
   for (size_t i = 0; i < cycle->claims.size(); ++i) {
     const ClaimRef& claim = cycle->claims[i].claim;
     if (cycle->IsSynthetic(i)) {
-      in_flight_->Leave(cycle->synthetic_uid, uid);
-      if (!IsMade(*claim)) continue;
+      if (!IsMade(*claim)) {
+        in_flight_->Leave(cycle->synthetic_uid, uid);
+        continue;
+      }
       cycle->tasks.push_back({i, std::make_unique<DeleteClaimTask>(claim)});
       continue;
     }
@@ -278,7 +279,10 @@ ClaimProgress StructuredWrites::RunTasks(StructuredCycle* cycle, const ClaimRepl
       cycle->written = std::move(ended);
       cycle->wake_ns = now_ns;
       cycle->deadline_ns = now_ns + kCacheTimeoutNs;
-      return PollCache(cycle, now_ns);
+      // The first look comes after all that is delivered now.
+      ClaimProgress progress;
+      progress.wake_ns = now_ns;
+      return progress;
     }
     const absl::Status& status = ended.task->status();
     if (cycle->phase == StructuredCycle::Phase::kBind) EndBindTask(cycle, ended.claim, *ended.task);
@@ -293,6 +297,9 @@ ClaimProgress StructuredWrites::RunTasks(StructuredCycle* cycle, const ClaimRepl
 ClaimProgress StructuredWrites::AfterTasks(StructuredCycle* cycle, int64_t now_ns) {
   if (cycle->phase == StructuredCycle::Phase::kPostFilter) {
     return Ended(StepCode::kReject, cycle->outcome);
+  }
+  if (cycle->phase == StructuredCycle::Phase::kUnreserve && cycle->has_synthetic) {
+    in_flight_->Leave(cycle->synthetic_uid, cycle->pod->metadata().uid());
   }
   if (cycle->phase != StructuredCycle::Phase::kBind) return Ended(StepCode::kSuccess, "");
   const bool waits = options_.binding_conditions &&

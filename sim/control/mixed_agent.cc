@@ -52,10 +52,8 @@ Admission MixedAgent::Admit(PodId pod, NodeId node, SimTime now) {
   Admission admission = claims_.Admit(pod, node, now);
   DRASIM_CHECK(admission.failure == AdmissionFailure::kNone);
   admission.start_delay = std::max(admission.start_delay, of_plugins.start_delay);
-  if (admission.grants.empty()) {
-    admission.devices = of_plugins.devices;
-    admission.grants = of_plugins.grants;
-  }
+  for (const DeviceGrant& grant : of_plugins.grants) admission.grants.push_back(grant);
+  for (const size_t device : of_plugins.devices) admission.devices.Add(device);
   return admission;
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -12,10 +13,14 @@
 #include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "policies/allocator/dra_features.h"
+#include "policies/choice/choice_policies.h"
 #include "policies/dra/structured_gates.h"
 #include "policies/drivers/slice_publishers.h"
+#include "sim/scenario/binding_options.h"
 #include "sim/scenario/dra_connection.h"
+#include "sim/scenario/dra_faults.h"
 #include "sim/scenario/duration_text.h"
+#include "sim/scenario/taint_rule_events.h"
 
 namespace drasim {
 namespace {
@@ -23,10 +28,12 @@ namespace {
 constexpr int kMostSliceDrivers = 16;
 constexpr absl::string_view kSlicesOfFile = "slices";
 
+constexpr int32_t kMostPolicyWeight = 1000;
+
 absl::Status ReadGates(const proto::StructuredDra& given, StructuredDraSpec* spec) {
   const std::map<std::string, bool> gates(given.gates().begin(), given.gates().end());
   const absl::Status read =
-      SetDraGates(gates, &spec->rules.allocator, &spec->rules.plugin, &spec->taint_rules);
+      SetDraGates(gates, &spec->rules.allocator, &spec->rules.plugin, &spec->rules.taint_rules);
   if (!read.ok()) return KeyError("front_end.structured.gates", read.message());
   return absl::OkStatus();
 }
@@ -56,6 +63,25 @@ absl::Status ReadTimes(const proto::StructuredDra& given, StructuredDraSpec* spe
   return absl::OkStatus();
 }
 
+absl::Status ReadPolicy(const proto::StructuredDra& given, StructuredDraSpec* spec) {
+  spec->policy = given.policy();
+  const auto made = MakeChoicePolicy(given.policy(), {});
+  if (!made.ok()) return KeyError("front_end.structured.policy", made.status().message());
+  if (given.policy_budget() < 0) {
+    return KeyError("front_end.structured.policy_budget",
+                    absl::StrCat("found ", given.policy_budget(), ", expected 0 or more"));
+  }
+  if (given.policy_budget() > 0) spec->rules.allocator.policy_budget = given.policy_budget();
+  if (!given.has_policy_weight()) return absl::OkStatus();
+  if (given.policy_weight() < 0 || given.policy_weight() > kMostPolicyWeight) {
+    return KeyError(
+        "front_end.structured.policy_weight",
+        absl::StrCat("found ", given.policy_weight(), ", expected 0 to ", kMostPolicyWeight));
+  }
+  spec->rules.policy_weight = given.policy_weight();
+  return absl::OkStatus();
+}
+
 absl::Status ReadDrivers(const proto::StructuredDra& given, StructuredDraSpec* spec) {
   if (given.drivers_size() > kMostSliceDrivers) {
     return KeyError(
@@ -67,6 +93,9 @@ absl::Status ReadDrivers(const proto::StructuredDra& given, StructuredDraSpec* s
     proto::SliceDriver driver = given.drivers(i);
     spec->drivers.push_back(driver);
     driver.clear_nodes();
+    ASSIGN_OR_RETURN(BindingBehaviour binding, ReadBinding(driver, key));
+    spec->bindings.push_back(std::move(binding));
+    ClearBinding(&driver);
     if (driver.kind() == kSlicesOfFile) {  // the file is read with the cluster
       if (driver.slices().empty()) return KeyError(key + ".slices", "expected a file");
       continue;
@@ -97,6 +126,7 @@ absl::Status ReadPublication(const proto::StructuredDra& given, StructuredDraSpe
 void FillStructuredDraDefaults(proto::Scenario* s) {
   proto::StructuredDra* const structured = s->mutable_front_end()->mutable_structured();
   if (structured->release().empty()) structured->set_release("1.37");
+  if (structured->policy().empty()) structured->set_policy(ChoicePolicyInfos()[0].name);
   for (proto::SliceDriver& driver : *structured->mutable_drivers()) {
     if (driver.release().empty()) driver.set_release(structured->release());
   }
@@ -113,9 +143,11 @@ absl::StatusOr<StructuredDraSpec> MakeStructuredDraSpec(const proto::Scenario& s
   spec.rules.allocator.features = DefaultDraFeatures(*release);
   RETURN_IF_ERROR(ReadGates(given, &spec));
   RETURN_IF_ERROR(ReadTimes(given, &spec));
+  RETURN_IF_ERROR(ReadPolicy(given, &spec));
   spec.plugin_nodes = given.device_plugin_nodes();
   RETURN_IF_ERROR(ReadDrivers(given, &spec));
   RETURN_IF_ERROR(ReadPublication(given, &spec));
+  ASSIGN_OR_RETURN(spec.taint_rules, ReadTaintRules(given, spec.rules.taint_rules));
   const auto seed = static_cast<uint64_t>(s.seed());
   spec.rules.allocator.pool_order_seed = seed;
   spec.rules.plugin.seed = seed;
@@ -134,6 +166,15 @@ absl::StatusOr<ControlPlaneOptions> ReadStructuredPlane(const proto::StructuredD
         std::tuple("users", &given.users(), 0, 0, &options.users)}) {
     *out = UsualConnection(zero, qps, burst);
     RETURN_IF_ERROR(ReadConnection(absl::StrCat("front_end.structured.", key), *connection, out));
+  }
+  RETURN_IF_ERROR(ReadFaults(given, &options.faults));
+  RETURN_IF_ERROR(ReadLatency("front_end.structured.plugin_call", given.plugin_call(),
+                              &options.kubelet.grpc_latency));
+  options.kubelet.failures_per_mille = given.plugin_failures_per_mille();
+  if (given.plugin_failures_per_mille() < 0 || given.plugin_failures_per_mille() > 999) {
+    return KeyError(
+        "front_end.structured.plugin_failures_per_mille",
+        absl::StrCat("found ", given.plugin_failures_per_mille(), ", expected 0 to 999"));
   }
   RETURN_IF_ERROR(ReadDuration("front_end.structured.finished_ttl", given.finished_ttl(),
                                &options.finished_ttl));

@@ -2,8 +2,10 @@
 // with the objects that the scheduler's informers deliver. The calls of a step go through the
 // scheduler's client, in virtual time; waits for binding conditions are timers of it.
 //
-// Filter is a restriction of all nodes: every node of the cluster that is there is searched once in
-// an attempt. An error that ends the attempt rejects them all.
+// Filter is a restriction of all nodes: those that are known to be as they were keep their verdict
+// (StructuredResources::FilterAll), and the devices are chosen on the node that is reserved.
+// Otherwise every node of the cluster that is there is searched once in an attempt. An error that
+// ends the attempt rejects them all.
 #ifndef DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_RULES_H_
 #define DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_RULES_H_
 
@@ -20,6 +22,7 @@
 #include "model/cluster_state.h"
 #include "model/proto/kube.pb.h"
 #include "policies/allocator/allocator_options.h"
+#include "policies/allocator/search_counts.h"
 #include "policies/dra/device_search.h"
 #include "policies/dra/extended_resources.h"
 #include "policies/dra/in_flight_claims.h"
@@ -36,8 +39,16 @@ namespace drasim {
 struct StructuredRulesOptions {
   AllocatorOptions allocator;
   StructuredOptions plugin;
-  std::vector<proto::kube::DeviceTaintRule> taint_rules;
-  bool scores = false;  // some claim has a prioritized list
+  bool taint_rules = true;  // DeviceTaintRules count
+  bool scores = false;      // some claim has a prioritized list
+  // Of the scores of the allocator's policy; no effect without one.
+  int64_t policy_weight = kUsualPolicyWeight;
+
+  static constexpr int64_t kUsualPolicyWeight = 2;
+  int64_t lists_weight() const;
+  int64_t choice_weight() const { return allocator.policy == nullptr ? 0 : policy_weight; }
+  // Nodes are judged all at once where that gives the same answers; false is for tests.
+  bool filters_at_once = true;
 };
 
 // The state that the rules decide by, for explanations. Valid until the rules change.
@@ -60,11 +71,13 @@ class StructuredRules : public DraRules, private ServedResources {
   StructuredRules(const StructuredRulesOptions& options, ClusterState* cluster);
   ~StructuredRules() override;
 
+  std::optional<SearchWork> search_work() const override;
   void Start(ApiClient* client) override;
   uint32_t watches() const override;
   Traits traits() const override;
   std::vector<Reason> Reasons() const override;
   ReasonIndex CallFailed() const override;
+  std::optional<PolicyCounts> policy_counts() const override;
 
   Status PreEnqueue(const Pod& pod) const override;
   std::unique_ptr<Cycle> PreFilter(const Ref<Pod>& pod, uint64_t token, Status* status) override;
@@ -91,18 +104,28 @@ class StructuredRules : public DraRules, private ServedResources {
 
   StructuredMoment Moment() const;
 
+  void Save(PlaneWriter& archive) const override;
+  void Load(PlaneReader& archive) override;
+  void SaveCycle(const Cycle& cycle, PlaneWriter& archive) const override;
+  std::unique_ptr<Cycle> LoadCycle(PlaneReader& archive) const override;
+
  private:
   // ServedResources
   ServedDevices DevicesOn(NodeId node, size_t column) const override;
 
   class NotedSearch;
   struct State;
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
   enum class Why : ReasonIndex;
 
   static State& AsState(Cycle& cycle);
   const std::string& NameOf(NodeId node) const { return nodes_[node.value()].metadata().name(); }
   int64_t NowNs() const;
   void TakeClass(const DeviceClassObject& device_class);
+  // The rule has changed; null: it was not there, or is gone. Puts the slices that it concerns
+  // anew, with the taints that they have now. True if there are any. O(slices), rules being few.
+  bool TakeRule(const DeviceTaintRuleObject* before, const DeviceTaintRuleObject* after);
   // Tells the cluster which extended resources claims serve.
   void ServeResources();
   std::optional<int64_t> AmountOn(absl::string_view node, const std::string& resource) const;
@@ -122,10 +145,12 @@ class StructuredRules : public DraRules, private ServedResources {
   StructuredCache cache_;
   ResourceClasses classes_;
   InFlightClaims in_flight_;
-  mutable SliceInventory inventory_;  // keeps what it finds out
-  std::set<std::string> slices_;      // of the inventory, by name
-  // Classes of the inventory, by name.
-  std::map<std::string, SharedMessage<proto::kube::DeviceClass>, std::less<>> known_classes_;
+  SearchCounts counts_;
+  mutable SliceInventory inventory_;
+  std::set<std::string> slices_;                   // of the inventory, by name
+  std::set<std::string> known_classes_;            // likewise
+  std::set<std::string> known_rules_;              // likewise
+  bool retainted_ = false;                         // the latest event changed taints of slices
   SearchOutcome outcome_ = SearchOutcome::kFound;  // of the latest search
   StructuredResources plugin_;
   StructuredWrites writes_;

@@ -41,8 +41,8 @@ class StructuredResourcesTest : public testing::Test {
   StructuredResources Plugin(const StructuredOptions& options = {}) {
     return StructuredResources(
         &cache_, &classes_, &in_flight_,
-        [this](const DeviceUse& use) -> absl::StatusOr<std::unique_ptr<DeviceSearch>> {
-          use_ = use;
+        [this]() -> absl::StatusOr<std::unique_ptr<DeviceSearch>> {
+          use_ = UseOf(cache_.cluster().inventory());
           return std::make_unique<TestSearch>(&results_);
         },
         options);
@@ -280,7 +280,7 @@ TEST_F(StructuredResourcesTest, DevicePluginComesBeforeTheClass) {
   EXPECT_TRUE(Plugin().Filter(&cycle_, NodeWithGpus("0")).ok());
   ASSERT_EQ(cycle_.finds.count("n"), 1U);
   EXPECT_EQ(cycle_.finds.at("n").synthetic->spec().devices().requests(0).exactly().count(), 2);
-  EXPECT_EQ(cycle_.finds.at("n").mappings->size(), 1U);
+  EXPECT_EQ(cycle_.finds.at("n").mappings.size(), 1U);
 }
 
 TEST_F(StructuredResourcesTest, ResourceOfNobodyDoesNotFit) {

@@ -148,8 +148,8 @@ TEST_F(StructuredWritesTest, ASyntheticClaimIsAwaitedInTheCache) {
     cycle_.claims.push_back({unmade, proto::kube::AllocationResultV1(), /*is_shared=*/false});
     StructuredCycle::NodeFind& find = cycle_.finds["n"];
     find.synthetic = unmade;
-    find.mappings = std::make_shared<const StructuredCycle::Mappings>(
-        1, FromText<proto::kube::ContainerExtendedResourceRequest>("container_name: \"main\""));
+    find.mappings.push_back(
+        FromText<proto::kube::ContainerExtendedResourceRequest>("container_name: \"main\""));
     in_flight_.Add(ClaimOf("unmade", "status { allocation { } }"), "uid-pod", "");
 
     ClaimProgress progress = Writes().PreBind(&cycle_, "n", 0);
@@ -167,6 +167,8 @@ TEST_F(StructuredWritesTest, ASyntheticClaimIsAwaitedInTheCache) {
     EXPECT_EQ(verbs,
               (std::vector<ClaimVerb>{ClaimVerb::kCreate, ClaimVerb::kUpdate,
                                       ClaimVerb::kUpdateStatus, ClaimVerb::kPatchPodStatus}));
+    EXPECT_EQ(progress.wake_ns, 0);
+    progress = Writes().Resume(&cycle_, nullptr, 0);
     EXPECT_EQ(progress.wake_ns, kSecondNs);
     progress = Writes().Resume(&cycle_, nullptr, kSecondNs);
     EXPECT_EQ(progress.wake_ns, 2 * kSecondNs);

@@ -144,7 +144,7 @@ TEST_F(ExtendedResourcesTest, CallsTakeTimeAndKubeletsPrepareTheClaim) {
       Scenario(absl::StrCat("  jobs:\n", Job("a", "1", ", run_time: 10m")), "",
                "zero_latency: true, prepare: 7s, scheduler: {write_latency: constant(2)}")));
   ASSERT_NE(sim, nullptr);
-  EXPECT_THAT(Runs(*sim), ElementsAre("a 17-617"));
+  EXPECT_THAT(Runs(*sim), ElementsAre("a 10-617"));
 }
 
 // The informers are slower than the writes: devices stay in flight until they deliver the claim.
@@ -168,12 +168,12 @@ TEST_F(ExtendedResourcesTest, RequestsFollowTheContainers) {
   ASSERT_NE(sim, nullptr);
   const auto claims = Claims(*sim);
   ASSERT_EQ(claims.size(), 1U);
-  EXPECT_THAT(Requests(*claims[0]), ElementsAre("container-1-request-0 gpu.example.com 1",
+  EXPECT_THAT(Requests(*claims[0]), ElementsAre("container-2-request-0 gpu.example.com 1",
                                                 "container-3-request-1 gpu.example.com 1"));
   EXPECT_THAT(Mappings(*PodOf(*sim, 0)),
-              ElementsAre("proxy example.com/gpu container-1-request-0",
+              ElementsAre("proxy example.com/gpu container-2-request-0",
                           "train example.com/gpu container-3-request-1",
-                          "warm-up example.com/gpu container-1-request-0",
+                          "warm-up example.com/gpu container-2-request-0",
                           "warm-up example.com/gpu container-3-request-1"));
 }
 
@@ -262,23 +262,23 @@ TEST_F(ExtendedResourcesTest, ADeletedPodLeavesNoClaim) {
   }
 }
 
-// MostAllocated by example.com/gpu counts devices of the class where no amount is reported.
+// MostAllocated counts devices of the class where no amount is reported.
 TEST_F(ExtendedResourcesTest, ScoresCountDevices) {
-  dir_.Write("config.yaml", TestText("MostAllocated"));
+  dir_.Write("classes.yaml", TestText("Cards"));
+  const auto job = [](absl::string_view name, absl::string_view amount, absl::string_view arrival) {
+    return Job(name, amount, absl::StrCat(", arrival: ", arrival), "nvidia.com/gpu");
+  };
   const auto sim = Finished(BuildText(absl::StrCat(
       "mode: replay\norder: trace\ncluster: {nodes: 2, node: {cpu: \"16\", memory: 64Gi}}\n"
-      "scheduler: {policy: kube-scheduler, kube_config: ",
-      dir_.PathOf("config.yaml"),
-      "}\n"
-      "front_end:\n  kind: dra-structured\n  structured: {slices: [",
+      "scheduler: {policy: most-allocated}\nfront_end:\n  kind: dra-structured\n"
+      "  structured: {slices: [",
       dir_.PathOf("classes.yaml"),
       "], drivers: [{kind: gpu.example.com, nodes: node-000000, devices: 8}, "
       "{kind: gpu.example.com, nodes: node-000001, devices: 4}], zero_latency: true}\n"
       "workload:\n  jobs:\n",
-      Job("a", "1"), Job("b", "1", ", arrival: 1s"), Job("c", "2", ", arrival: 2s"),
-      Job("d", "1", ", arrival: 3s"))));
+      job("a", "1", "0s"), job("b", "1", "10s"), job("c", "2", "20s"), job("d", "1", "30s"))));
   ASSERT_NE(sim, nullptr);
-  // 1 of 4 is more than 1 of 8, until the smaller node is full.
+  // One of four is more than one of eight, until the smaller node is full.
   EXPECT_EQ(NodeOf(*sim, 0), "node-000001");
   EXPECT_EQ(NodeOf(*sim, 1), "node-000001");
   EXPECT_EQ(NodeOf(*sim, 2), "node-000001");
