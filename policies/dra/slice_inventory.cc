@@ -234,6 +234,38 @@ absl::StatusOr<std::shared_ptr<const SliceInventory::Views>> SliceInventory::Cur
   return views_;
 }
 
+ServedDevices SliceInventory::CountDevices(const kube::DeviceClass& device_class,
+                                           const kube::Node& node) {
+  const absl::StatusOr<std::shared_ptr<const Views>> views = CurrentViews();
+  if (!views.ok()) return {};
+  std::vector<int> selectors;
+  for (const kube::DeviceSelector& selector : device_class.spec().selectors()) {
+    selectors.push_back(verdicts_->Selector(selector.cel().expression()));
+    if (!verdicts_->CompileError(selectors.back()).empty()) return {};
+  }
+  const DeviceCatalog& catalog = *(*views)->catalog;
+  const NodeView& view = (*views)->pools->ViewOf(node);
+  ServedDevices counted;
+  for (const DeviceSegment& segment : view.segments) {
+    for (uint32_t d = segment.begin; d < segment.end; ++d) {
+      if (!view.Allows(segment, d)) continue;
+      const CatalogDevice& device = catalog.devices()[d];
+      const DeviceRow content = catalog.kinds()[device.kind].row;
+      bool matches = true;
+      for (const int selector : selectors) {
+        const SelectorVerdict verdict = verdicts_->Evaluate(selector, content);
+        if (verdict == SelectorVerdict::kError) return {};
+        matches = verdict == SelectorVerdict::kYes;
+        if (!matches) break;
+      }
+      if (!matches) continue;
+      ++counted.all;
+      if (cluster_.inventory().use(device.row->row).is_held()) ++counted.held;
+    }
+  }
+  return counted;
+}
+
 absl::StatusOr<std::unique_ptr<DeviceSearch>> SliceInventory::NewSearch() {
   if (!options_.strict_upstream) {
     ledger_.Update(slices_, UseOf(cluster_.inventory()));

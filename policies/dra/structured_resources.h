@@ -12,8 +12,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
@@ -31,6 +34,12 @@ class StructuredResources {
   StructuredResources(const ClaimCache* cache, const ResourceClasses* classes,
                       InFlightClaims* in_flight, DeviceSearchMaker make_search,
                       const StructuredOptions& options);
+
+  // The amount that a node reports of a resource; absent: it does not report it.
+  using NodeAmounts =
+      std::function<std::optional<int64_t>(const proto::kube::Node&, const std::string& resource)>;
+  // Without it, nodes' status.allocatable is read.
+  void set_node_amounts(NodeAmounts amounts) { node_amounts_ = std::move(amounts); }
 
   // kSuccess, or kUnresolvable while a claim of the pod is missing. O(claims).
   ClaimStatus PreEnqueue(const proto::kube::Pod& pod) const;
@@ -62,7 +71,7 @@ class StructuredResources {
   ClaimStatus CheckClass(const std::string& class_name, const std::string& request) const;
 
   // Fills `*find` with the requests that the node must serve by DRA.
-  ClaimStatus FilterResources(const StructuredCycle& cycle, const proto::kube::Node& node,
+  ClaimStatus FilterResources(StructuredCycle* cycle, const proto::kube::Node& node,
                               StructuredCycle::NodeFind* find) const;
   bool IsAvailable(const StructuredCycle& cycle, const proto::kube::ResourceClaimV1& claim,
                    const proto::kube::Node& node) const;
@@ -74,6 +83,7 @@ class StructuredResources {
   InFlightClaims* in_flight_;
   DeviceSearchMaker make_search_;
   StructuredOptions options_;
+  NodeAmounts node_amounts_;
 };
 
 }  // namespace drasim
