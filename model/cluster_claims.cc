@@ -19,6 +19,8 @@ DeviceColumns& ClusterState::device_columns() { return claims_->inventory.column
 
 // --- parts of GPUs ---
 
+void ClusterState::LeavePartsToPods() { claims_->parts_are_pods = true; }
+
 void ClusterState::ChargeGpus(NodeId node, const DeviceGrant& part, int sign) {
   const NodeRow& row = rows_[node.value()];
   const bool was_in_use = NodeInUse(row, node);
@@ -45,6 +47,7 @@ ClusterState::InventoryRows ClusterState::UnchargeParts(const InventoryRows& row
 }
 
 void ClusterState::ChargeParts(const InventoryRows& rows) {
+  if (claims_->parts_are_pods) return;
   const DeviceInventory& inventory = claims_->inventory;
   for (const InventoryRow row : rows) {
     const SliceDevice* const device = inventory.published(row);
@@ -55,6 +58,7 @@ void ClusterState::ChargeParts(const InventoryRows& rows) {
 }
 
 bool ClusterState::PartsFit(const InventoryRows& rows) const {
+  if (claims_->parts_are_pods) return true;
   const DeviceInventory& inventory = claims_->inventory;
   absl::btree_map<NodeId, DeviceGrants> wanted;
   for (const InventoryRow row : rows) {

@@ -335,6 +335,9 @@ class ClusterState {
   // Changes concern the node of the devices. Devices of no single node change no node's epoch, but
   // version().
   const DeviceInventory& inventory() const;
+  // From now on claims take no parts of GPUs from the columns: the pods that use them are granted
+  // the parts. Call before claims hold devices.
+  void LeavePartsToPods();
   // For selectors and searches, which intern what they ask for.
   DeviceColumns& device_columns();
   // O(content), and O(pool) while claims hold devices of the pool.

@@ -96,7 +96,9 @@ SliceInventory::SliceInventory(const AllocatorOptions& options,
                                const SelectorVerdictsMaker& make_verdicts, ClusterState* cluster)
     : options_(options),
       cluster_(*cluster),
-      verdicts_(make_verdicts(&cluster->device_columns(), options.features)) {}
+      verdicts_(make_verdicts(&cluster->device_columns(), options.features)) {
+  verdicts_->set_counts(options.counts);
+}
 
 void SliceInventory::AddClass(kube::DeviceClass device_class) {
   classes_.push_back(std::make_shared<kube::DeviceClass>(std::move(device_class)));
@@ -138,38 +140,37 @@ void SliceInventory::Publish(const kube::ResourceSlice& slice, Publication* publ
   }
 }
 
-size_t SliceInventory::Find(absl::string_view name) const {
-  const auto found = std::find_if(slices_.begin(), slices_.end(), [&](const auto& slice) {
-    return slice->metadata().name() == name;
-  });
-  return static_cast<size_t>(found - slices_.begin());
-}
-
 bool SliceInventory::Put(std::shared_ptr<const kube::ResourceSlice> slice) {
   BeforeChange();
+  const auto [place, is_new] = places_.try_emplace(slice->metadata().name(), slices_.size());
+  if (is_new) {
+    slices_.emplace_back();
+    publications_.emplace_back();
+  }
   if (!rules_.empty()) {
     auto tainted = std::make_shared<kube::ResourceSlice>(*slice);
     AppendTaintsOfRules(rules_, tainted.get());
     slice = std::move(tainted);
   }
-  const size_t place = Find(slice->metadata().name());
-  const bool was_there = place < slices_.size();
-  if (!was_there) {
-    slices_.emplace_back();
-    publications_.emplace_back();
-  }
-  slices_[place] = std::move(slice);
-  Publish(*slices_[place], &publications_[place]);
-  return was_there;
+  slices_[place->second] = std::move(slice);
+  Publish(*slices_[place->second], &publications_[place->second]);
+  return !is_new;
+}
+
+bool SliceInventory::Put(const kube::ResourceSlice& slice) {
+  return Put(std::make_shared<const kube::ResourceSlice>(slice));
 }
 
 bool SliceInventory::Remove(absl::string_view name) {
-  const size_t place = Find(name);
-  if (place == slices_.size()) return false;
+  const auto found = places_.find(name);
+  if (found == places_.end()) return false;
   BeforeChange();
+  const size_t place = found->second;
+  places_.erase(found);
   if (publications_[place].id.valid()) cluster_.WithdrawSlice(publications_[place].id);
   slices_.erase(slices_.begin() + static_cast<std::ptrdiff_t>(place));
   publications_.erase(publications_.begin() + static_cast<std::ptrdiff_t>(place));
+  for (size_t i = place; i < slices_.size(); ++i) places_[slices_[i]->metadata().name()] = i;
   return true;
 }
 
@@ -189,6 +190,7 @@ std::vector<size_t> SliceInventory::PublishedPlaces() const {
 bool SliceInventory::Restore(const std::vector<size_t>& places) {
   views_ = nullptr;
   drift_.clear();
+  places_.clear();
   publications_.assign(slices_.size(), Publication());
   std::vector<SliceFacts> facts;
   for (const size_t place : places) {
@@ -201,6 +203,7 @@ bool SliceInventory::Restore(const std::vector<size_t>& places) {
   for (size_t i = 0; i < places.size(); ++i) publications_[places[i]].id = ids[i];
   for (size_t i = 0; i < slices_.size(); ++i) {
     if (slices_[i] == nullptr) return false;
+    if (!places_.try_emplace(slices_[i]->metadata().name(), i).second) return false;
     if (!publications_[i].id.valid()) publications_[i].status = SliceFactsOf(*slices_[i]).status();
   }
   return true;

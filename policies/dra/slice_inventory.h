@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -45,12 +47,11 @@ class SliceInventory {
   // False if there is none.
   bool RemoveRule(absl::string_view name);
   // Adds the slice behind the others, or puts it in the place of the one with its name, which is
-  // the result: whether there was one. O(slices).
+  // the result: whether there was one. The message is kept, not copied, if no rule taints it.
+  // O(devices of the slice).
   bool Put(std::shared_ptr<const proto::kube::ResourceSlice> slice);
-  bool Put(const proto::kube::ResourceSlice& slice) {
-    return Put(std::make_shared<const proto::kube::ResourceSlice>(slice));
-  }
-  // False if there is none.
+  bool Put(const proto::kube::ResourceSlice& slice);
+  // False if there is none. O(slices).
   bool Remove(absl::string_view name);
 
   // What the policy of the allocator has chosen so far.
@@ -98,8 +99,6 @@ class SliceInventory {
     std::shared_ptr<NodePools> pools;
     std::shared_ptr<HeldDevices> held;  // in the cluster's inventory
   };
-  // Its place in slices_, whose size it is without one.
-  size_t Find(absl::string_view name) const;
   void Publish(const proto::kube::ResourceSlice& slice, Publication* publication);
   absl::StatusOr<std::shared_ptr<const Views>> CurrentViews();
   void BeforeChange();
@@ -115,8 +114,9 @@ class SliceInventory {
   std::vector<std::shared_ptr<const proto::kube::DeviceClass>> classes_;
   absl::Span<const proto::kube::Node> nodes_;
   std::vector<std::shared_ptr<const proto::kube::ResourceSlice>> slices_;
-  std::vector<Publication> publications_;  // beside slices_
-  std::shared_ptr<const Views> views_;     // null after a change; searches keep theirs
+  std::vector<Publication> publications_;            // beside slices_
+  absl::flat_hash_map<std::string, size_t> places_;  // by name, in slices_
+  std::shared_ptr<const Views> views_;               // null after a change; searches keep theirs
   ChoiceCounts choice_counts_;
   CounterLedger ledger_;             // without strict_upstream
   std::vector<CounterDrift> drift_;  // of views_

@@ -107,14 +107,12 @@ absl::StatusOr<std::vector<PublishingDriver>> MakeSliceDrivers(
   return made;
 }
 
-absl::StatusOr<Objects> PublishAll(const std::vector<PublishingDriver>& drivers,
-                                   const ClusterState& cluster, std::set<std::string> known) {
-  Objects objects;
-  const auto add = [&objects](std::vector<ResourceSlice> slices) {
+absl::StatusOr<std::vector<SharedSlice>> PublishSlices(const std::vector<PublishingDriver>& drivers,
+                                                       const ClusterState& cluster) {
+  std::vector<SharedSlice> published;
+  const auto add = [&published](std::vector<ResourceSlice> slices) {
     for (ResourceSlice& slice : slices) {
-      auto object = std::make_shared<proto::kube::Object>();
-      *object->mutable_resource_slice() = std::move(slice);
-      objects.push_back(std::move(object));
+      published.push_back(std::make_shared<const ResourceSlice>(std::move(slice)));
     }
   };
   for (size_t i = 0; i < drivers.size(); ++i) {
@@ -128,15 +126,21 @@ absl::StatusOr<Objects> PublishAll(const std::vector<PublishingDriver>& drivers,
     }
     add(drivers[i].publisher->NetworkSlices());
   }
+  return published;
+}
+
+Objects ClassesOfDrivers(const std::vector<PublishingDriver>& drivers,
+                         std::set<std::string> known) {
+  Objects classes;
   for (const PublishingDriver& driver : drivers) {
     for (proto::kube::DeviceClass& made : ClassesOfDriver(driver.options)) {
       if (!known.insert(made.metadata().name()).second) continue;
       auto object = std::make_shared<proto::kube::Object>();
       *object->mutable_device_class() = std::move(made);
-      objects.push_back(std::move(object));
+      classes.push_back(std::move(object));
     }
   }
-  return objects;
+  return classes;
 }
 
 namespace {

@@ -1,4 +1,4 @@
-// What the API server itself does to the objects of structured DRA: times of taints, and the words
+// The API server's own part in changes of structured DRA's objects: times of taints, and the words
 // of drivers about allocated devices.
 //
 // Source: kubernetes/kubernetes pkg/apis/resource/v1/defaults.go and pkg/registry/resource, release

@@ -18,7 +18,7 @@ namespace drasim {
 class PlaneReader;
 class PlaneWriter;
 
-// What parts may do to the run.
+// The effects that parts may have on the run.
 struct PlaneHost {
   // The pod's deletion is committed: it leaves its node after the grace period of evictions, and
   // its owner replaces it. No effect if the run has another object for the pod already.

@@ -87,7 +87,8 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
     driver_controllers_.push_back(std::make_unique<DriverController>(driver, of_driver));
   }
   host_.evicted = [this](const Pod& pod) {
-    if (pods_.IsPresent(pod)) engine_->EvictPod(pod.row);
+    const bool runs = clock_.engine() != nullptr;  // else the run is over
+    if (runs && pods_.IsPresent(pod)) engine_->EvictPod(pod.row);
   };
   network_.set_on_message([this](const ApiMessage& message) { Count(message); });
   network_.set_on_commit([this](const WatchEvent& event) {

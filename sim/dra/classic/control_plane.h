@@ -127,7 +127,7 @@ class ControlPlane : public NodeAgent, private PodRunner {
   size_t drivers() const { return driver_controllers_.size(); }
   const ClaimDriver& driver(size_t i) const { return *drivers_[i]; }
   const DriverController& driver_controller(size_t i) const { return *driver_controllers_[i]; }
-  // Of OtherRules, in their order.
+  // Those of OtherRules, in their order.
   const std::vector<PlanePart*>& parts() const { return parts_; }
   // Pods that overfull nodes keep waiting.
   const PinnedPods& pinned() const { return pinned_; }

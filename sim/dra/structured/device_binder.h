@@ -21,7 +21,7 @@
 
 namespace drasim {
 
-// How the devices of a driver bind.
+// The way in which devices of a driver bind.
 struct BindingBehaviour {
   std::string driver;         // empty: any
   std::vector<NodeId> nodes;  // ascending

@@ -15,6 +15,7 @@
 #include "model/check.h"
 #include "model/kube/selectors_of.h"
 #include "model/pod_constraints.h"
+#include "sim/dra/structured/allocation_grants.h"
 
 namespace drasim {
 namespace {
@@ -109,6 +110,7 @@ Ref<Allocation> AllocationFromV1(const kube::AllocationResultV1& result,
     const auto nodes = allocation->available_on.nodes();
     if (nodes.size() == 1) allocation->node = nodes.front();
   }
+  if (allocation->node.valid()) allocation->grants = GrantsOfAllocation(result, cluster);
   for (const auto& device : result.devices().results()) {
     const Name driver = names.Intern(device.driver());
     const bool known = absl::c_any_of(allocation->handles, [driver](const ResourceHandle& handle) {

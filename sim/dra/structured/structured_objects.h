@@ -26,7 +26,8 @@ ClaimRef ClaimToV1(const ResourceClaim& claim);
 // The reverse. REQUIRES: a claim of ClaimToV1, perhaps changed.
 Ref<ResourceClaim> ClaimFromV1(const proto::kube::ResourceClaimV1& claim,
                                const ClusterState& cluster, NamePool& names);
-// The devices of an allocation, for the rest of the control plane.
+// The devices of an allocation, for the rest of the control plane; those that are GPUs of a node as
+// grants (allocation_grants.h), as far as they are published now.
 Ref<Allocation> AllocationFromV1(const proto::kube::AllocationResultV1& result,
                                  const ClusterState& cluster, NamePool& names);
 

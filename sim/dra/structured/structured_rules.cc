@@ -102,6 +102,11 @@ absl::Status StatusOfReply(const ApiReply& reply) {
   return absl::InvalidArgumentError(reply.message);
 }
 
+AllocatorOptions Counted(AllocatorOptions options, SearchCounts* counts) {
+  options.counts = counts;
+  return options;
+}
+
 }  // namespace
 
 DraBehaviour StructuredBehaviour() {
@@ -169,7 +174,7 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, ClusterS
       cluster_(cluster),
       cache_(cluster),
       in_flight_(cluster),
-      inventory_(options.allocator, MakeCelVerdicts, cluster),
+      inventory_(Counted(options.allocator, &counts_), MakeCelVerdicts, cluster),
       plugin_(
           &cache_, &classes_, &in_flight_,
           [this]() -> absl::StatusOr<std::unique_ptr<DeviceSearch>> {
@@ -179,6 +184,7 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, ClusterS
           },
           options.plugin),
       writes_(&cache_, &in_flight_, options.plugin) {
+  cluster->LeavePartsToPods();
   for (size_t n = 0; n < cluster->node_count(); ++n) {
     nodes_.push_back(NodeToV1(cluster->node_spec(NodeId(n))));
   }
@@ -194,6 +200,10 @@ StructuredRules::State& StructuredRules::AsState(Cycle& cycle) {
 }
 
 int64_t StructuredRules::NowNs() const { return RunTimeNs(client_->now()); }
+
+std::optional<DraRules::SearchWork> StructuredRules::search_work() const {
+  return SearchWork{counts_.searches, counts_.steps, counts_.candidates, counts_.cel_evaluations};
+}
 
 void StructuredRules::Start(ApiClient* client) {
   client_ = client;

@@ -20,6 +20,7 @@
 #include "model/cluster_state.h"
 #include "model/proto/kube.pb.h"
 #include "policies/allocator/allocator_options.h"
+#include "policies/allocator/search_counts.h"
 #include "policies/dra/device_search.h"
 #include "policies/dra/extended_resources.h"
 #include "policies/dra/in_flight_claims.h"
@@ -68,6 +69,7 @@ class StructuredRules : public DraRules {
   StructuredRules(const StructuredRulesOptions& options, ClusterState* cluster);
   ~StructuredRules() override;
 
+  std::optional<SearchWork> search_work() const override;
   void Start(ApiClient* client) override;
   uint32_t watches() const override;
   Traits traits() const override;
@@ -135,6 +137,7 @@ class StructuredRules : public DraRules {
   StructuredCache cache_;
   ResourceClasses classes_;  // none: extended resources are not simulated
   InFlightClaims in_flight_;
+  SearchCounts counts_;
   SliceInventory inventory_;
   std::set<std::string> slices_;                   // of the inventory, by name
   std::set<std::string> known_classes_;            // likewise

@@ -634,7 +634,7 @@ TaintEviction::Pending TaintEviction::PendingOf(const DeviceTaintRuleObject& rul
   return {pods.size(), namespaces.size()};
 }
 
-// What the rule would do if its effect were NoExecute.
+// The effects of the rule if it said NoExecute.
 std::string TaintEviction::ForecastOf(const DeviceTaintRuleObject& rule) const {
   uint64_t published = 0;
   for (const auto& [name, pool] : pools_) {

@@ -340,9 +340,6 @@ TEST_F(StructuredDraTest, RefusesWhatMakesNoSense) {
     EXPECT_THAT(ErrorOf(Scenario(JobText("a", "template: one-gpu", "10m"), more)),
                 HasSubstr(expected));
   }
-  EXPECT_THAT(
-      ErrorOf(Scenario("    - {name: a, cpu: \"1\", memory: 1Gi, gpus: 1, run_time: 10m}\n")),
-      HasSubstr("front_end.kind: dra-structured does not turn requests into claims"));
 }
 
 }  // namespace structured_dra_test
