@@ -216,8 +216,6 @@ TEST_F(StructuredDraTest, KubeletsPrepareClaims) {
   EXPECT_THAT(Runs(*sim), ElementsAre("a 0-607"));
 }
 
-// No driver sets the condition, so that PreBind fails at the deadline, again and again; the devices
-// are given back in between.
 // A kubelet tries again after 60 to 90 s; pods on the other node start at once.
 TEST_F(StructuredDraTest, PluginsFail) {
   const std::string jobs = absl::StrCat(JobText("a", "template: large-gpu", "10m"),
@@ -254,6 +252,8 @@ TEST_F(StructuredDraTest, PluginsFail) {
               ElementsAre(2, 33, 33));
 }
 
+// No driver sets the condition, so that PreBind fails at the deadline, again and again; the devices
+// are given back in between.
 TEST_F(StructuredDraTest, BindingConditionsTimeOut) {
   const auto sim =
       Finished(BuildText(Scenario(absl::StrCat(JobText("a", "template: fabric", "10m"),
