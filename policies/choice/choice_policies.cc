@@ -1,5 +1,8 @@
 #include "policies/choice/choice_policies.h"
 
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

@@ -2,24 +2,16 @@
 #ifndef DRASIM_POLICIES_CHOICE_CHOICE_POLICIES_H_
 #define DRASIM_POLICIES_CHOICE_CHOICE_POLICIES_H_
 
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "policies/choice/choice_policy_options.h"
 
 namespace drasim {
 
 class ChoicePolicy;
-
-struct ChoicePolicyOptions {
-  // The expected mix: shares of MIG profiles by name, in any unit. Empty: none is known.
-  std::vector<std::pair<std::string, int64_t>> mix;
-};
 
 struct ChoicePolicyInfo {
   const char* name;

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "policies/allocator/choice_policy.h"
-#include "policies/choice/choice_policies.h"
+#include "policies/choice/choice_policy_options.h"
 
 namespace drasim {
 

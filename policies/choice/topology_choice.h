@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "policies/allocator/choice_policy.h"
-#include "policies/choice/choice_policies.h"
+#include "policies/choice/choice_policy_options.h"
 
 namespace drasim {
 
