@@ -225,10 +225,9 @@ TEST(WorldsTest, WhatIsNoWorld) {
       {"device-plugn", absl::StrCat("--worlds: unknown world 'device-plugn', ", known,
                                     " (did you mean 'device-plugin'?)")},
       {"", absl::StrCat("--worlds: unknown world '', ", known)},
-      {"dra-structured:best",
-       "--worlds: 'dra-structured:best': unknown policy 'best', expected one "
-       "of first-fit, best-fit, mig-fragmentation, pack, spread, topology "
-       "(did you mean 'best-fit'?)"},
+      {"dra-structured:bestfit",
+       "--worlds: 'dra-structured:bestfit': unknown policy 'bestfit', expected one of first-fit, "
+       "best-fit, mig-fragmentation, pack, spread, topology (did you mean 'best-fit'?)"},
       {"dra-structured:pack:x", absl::StrCat("--worlds: 'dra-structured:pack:x': ", known)},
       {"direct:fdg",
        "--worlds: 'direct:fdg': unknown policy 'fdg', expected one of random, dotprod, "

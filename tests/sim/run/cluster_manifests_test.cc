@@ -424,13 +424,13 @@ TEST(ClusterManifestsTest, BoundPodsGetClaimsOnTheirNodes) {
   const std::string node = ", nvidia.com/gpu: 2";
   const std::string dump =
       absl::StrCat(NodeText("a", node), NodeText("b", node), gpus("wide", 2, ""),
-                   gpus("x", 1, "  nodeName: b\n"), gpus("y", 1, "  nodeName: b\n"));
+                   gpus("x", 1, "  nodeName: b\n"), gpus("z", 1, "  nodeName: b\n"));
   for (const char* const kind : {"dra-structured", "dra-classic"}) {
     const RunOfDump run(dump, absl::StrCat("mode: replay\nscheduler: {policy: least-allocated}\n"
                                            "front_end: {kind: ",
                                            kind, "}\n"));
     ASSERT_EQ(run.status, absl::OkStatus());
-    EXPECT_EQ(run.Pods(), (Lines{"x 2 b", "y 2 b", "wide 2 a"})) << kind;
+    EXPECT_EQ(run.Pods(), (Lines{"x 2 b", "z 2 b", "wide 2 a"})) << kind;
   }
 }
 
