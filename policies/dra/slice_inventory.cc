@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "model/check.h"
 #include "model/kube/slice_facts_of.h"
 #include "model/status_macros.h"
 #include "policies/allocator/device_use.h"
@@ -56,6 +57,15 @@ class AllocatorSearch : public DeviceSearch {
   const NodeOutcomes* DecideNodes(absl::Span<const ClaimRef> claims) override {
     if (held_->nodes().empty() || !Refresh().ok()) return nullptr;
     return allocator_->DecideNodes(Pointers(claims));
+  }
+
+  void RankNodes(absl::Span<const ClaimRef> claims, absl::Span<const NodeId> nodes,
+                 absl::Span<int64_t> ranks) override {
+    DRASIM_CHECK(Refresh().ok());
+    std::vector<const NodeView*> views;
+    views.reserve(nodes.size());
+    for (const NodeId node : nodes) views.push_back(held_->nodes()[node.value()]);
+    allocator_->RankAll(views, Pointers(claims), ranks, &counts_);
   }
 
  private:

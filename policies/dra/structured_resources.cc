@@ -292,6 +292,13 @@ const NodeOutcomes* StructuredResources::FilterAll(const StructuredCycle& cycle)
   return outcomes == nullptr || outcomes->errors() > 0 ? nullptr : outcomes;
 }
 
+void StructuredResources::RankAll(const StructuredCycle& cycle, absl::Span<const NodeId> nodes,
+                                  absl::Span<int64_t> ranks) const {
+  std::vector<ClaimRef> claims;
+  for (const StructuredCycle::Claim& entry : cycle.claims) claims.push_back(entry.claim);
+  cycle.search->RankNodes(claims, nodes, ranks);
+}
+
 // --- Score, Reserve ---
 
 int64_t StructuredResources::Score(const StructuredCycle& cycle, const std::string& node) const {

@@ -18,6 +18,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/types/span.h"
+#include "model/ids.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/dra/claim_port.h"
@@ -55,6 +57,9 @@ class StructuredResources {
   // search may time out, or a node ends the attempt. Nothing is found yet: Filter finds the devices
   // of the node that is chosen. Valid until the next call.
   const NodeOutcomes* FilterAll(const StructuredCycle& cycle) const;
+  // Ranks of nodes that fit by FilterAll, with a policy (DeviceSearch::RankNodes).
+  void RankAll(const StructuredCycle& cycle, absl::Span<const NodeId> nodes,
+               absl::Span<int64_t> ranks) const;
   // For nodes that passed. 0 without the gate DRAPrioritizedList, and before 1.35.
   int64_t Score(const StructuredCycle& cycle, const std::string& node) const;
   // SearchResult::rank of a node that passed; 0 if nothing was searched for.

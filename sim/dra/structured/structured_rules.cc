@@ -163,6 +163,10 @@ class StructuredRules::NotedSearch : public DeviceSearch {
   const NodeOutcomes* DecideNodes(absl::Span<const ClaimRef> claims) override {
     return search_->DecideNodes(claims);
   }
+  void RankNodes(absl::Span<const ClaimRef> claims, absl::Span<const NodeId> nodes,
+                 absl::Span<int64_t> ranks) override {
+    search_->RankNodes(claims, nodes, ranks);
+  }
 
  private:
   std::unique_ptr<DeviceSearch> search_;
@@ -451,10 +455,9 @@ NodeRestriction StructuredRules::Restriction(Cycle& cycle) {
   state.allowed.clear();
   state.rejected.clear();
   NodeRestriction restriction;
-  // Nodes that are scored need their devices.
-  const bool scored = options_.scores || options_.choice_weight() != 0;
+  // Scores of prioritised lists need the devices of each node.
   const NodeOutcomes* const all =
-      options_.filters_at_once && !scored ? plugin_.FilterAll(state.cycle) : nullptr;
+      options_.filters_at_once && !options_.scores ? plugin_.FilterAll(state.cycle) : nullptr;
   state.at_once = all != nullptr;
   if (state.at_once) {
     restriction.only_allowed = kCostOfExcluded * all->others().size() > all->fitting().size();
@@ -509,6 +512,11 @@ ReasonIndex StructuredRules::WhyRejected(Cycle& cycle, NodeId node) {
 void StructuredRules::Score(const Cycle& cycle, absl::Span<const NodeId> nodes,
                             absl::Span<int64_t> scores) const {
   const State& state = static_cast<const State&>(cycle);
+  if (state.at_once && options_.choice_weight() > 0) {
+    plugin_.RankAll(state.cycle, nodes, scores);
+    for (int64_t& score : scores) score = RawChoiceScore(/*claims=*/0, score);
+    return;
+  }
   for (size_t i = 0; i < nodes.size(); ++i) {
     const std::string& name = NameOf(nodes[i]);
     scores[i] = plugin_.Score(state.cycle, name);
