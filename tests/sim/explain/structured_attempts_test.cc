@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "sim/run/simulation.h"
 #include "sim/scenario/given_scenario.h"
 #include "sim/scenario/run_spec.h"
+#include "sim/scenario/scenario_paths.h"
 #include "tests/sim/explain/attempt_count.h"
 #include "tests/sim/run/run_texts.h"
 #include "tests/testing/data_text.h"
@@ -76,7 +78,7 @@ TEST(StructuredAttemptsTest, EveryFailureIsExplained) {
   }
 }
 
-// Notes explanations of the failed attempts of one job, and its claims when it is reserved a place.
+// Notes explanations of failed attempts, and the claims of pods that lose their place; each once.
 class AttemptNotes : public RecordSink {
  public:
   explicit AttemptNotes(const AttemptExplainer* explainer) : explainer_(*explainer) {}
@@ -94,15 +96,16 @@ class AttemptNotes : public RecordSink {
         for (const std::string& line : DeviceStoryLines(*why.devices)) lines.push_back(line);
       }
     }
-    absl::StrAppend(&text_, cluster.pod_name(record.pod), " at ", record.time.ns() / kSecondNs,
-                    " s\n");
-    for (const std::string& line : lines) absl::StrAppend(&text_, "  ", line, "\n");
+    std::string text = absl::StrCat(cluster.pod_name(record.pod), "\n");
+    for (const std::string& line : lines) absl::StrAppend(&text, "  ", line, "\n");
+    if (seen_.insert(text).second) text_ += text;
   }
 
   const std::string& text() const { return text_; }
 
  private:
   const AttemptExplainer& explainer_;
+  std::set<std::string> seen_;
   std::string text_;
 };
 
@@ -135,6 +138,7 @@ TEST(StructuredAttemptsTest, EveryFailureOfTheDemonstrations) {
     std::ifstream in(path);
     given.text.assign((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
     ASSERT_EQ(MergeYaml(given.text, path, &*given.scenario), absl::OkStatus());
+    AnchorPaths(path, &*given.scenario);
     absl::StatusOr<RunSpec> spec = ResolveGiven(given);
     ASSERT_TRUE(spec.ok()) << spec.status();
     ExpectAllExplained(Simulation::Build(*std::move(spec)), 1);
