@@ -16,6 +16,7 @@
 #include "policies/drivers/slice_publishers.h"
 #include "sim/dra/structured/driver_plugins.h"
 #include "sim/dra/structured/slice_remover.h"
+#include "sim/scenario/binding_options.h"
 #include "sim/scenario/name_pattern.h"
 #include "traces/byte_source.h"
 
@@ -47,6 +48,7 @@ absl::StatusOr<PublishingDriver> MakeDriver(const proto::SliceDriver& given, con
   PublishingDriver driver;
   driver.options = given;
   driver.options.clear_nodes();
+  ClearBinding(&driver.options);
   const bool of_file = given.kind() == "slices";
   driver.name = !given.name().empty() || of_file ? given.name() : given.kind();
   for (size_t n = 0; n < cluster.node_count(); ++n) {
@@ -105,14 +107,12 @@ absl::StatusOr<std::vector<PublishingDriver>> MakeSliceDrivers(
   return made;
 }
 
-absl::StatusOr<Objects> PublishAll(const std::vector<PublishingDriver>& drivers,
-                                   const ClusterState& cluster, std::set<std::string> known) {
-  Objects objects;
-  const auto add = [&objects](std::vector<ResourceSlice> slices) {
+absl::StatusOr<std::vector<SharedSlice>> PublishSlices(const std::vector<PublishingDriver>& drivers,
+                                                       const ClusterState& cluster) {
+  std::vector<SharedSlice> published;
+  const auto add = [&published](std::vector<ResourceSlice> slices) {
     for (ResourceSlice& slice : slices) {
-      auto object = std::make_shared<proto::kube::Object>();
-      *object->mutable_resource_slice() = std::move(slice);
-      objects.push_back(std::move(object));
+      published.push_back(std::make_shared<const ResourceSlice>(std::move(slice)));
     }
   };
   for (size_t i = 0; i < drivers.size(); ++i) {
@@ -126,15 +126,21 @@ absl::StatusOr<Objects> PublishAll(const std::vector<PublishingDriver>& drivers,
     }
     add(drivers[i].publisher->NetworkSlices());
   }
+  return published;
+}
+
+Objects ClassesOfDrivers(const std::vector<PublishingDriver>& drivers,
+                         std::set<std::string> known) {
+  Objects classes;
   for (const PublishingDriver& driver : drivers) {
     for (proto::kube::DeviceClass& made : ClassesOfDriver(driver.options)) {
       if (!known.insert(made.metadata().name()).second) continue;
       auto object = std::make_shared<proto::kube::Object>();
       *object->mutable_device_class() = std::move(made);
-      objects.push_back(std::move(object));
+      classes.push_back(std::move(object));
     }
   }
-  return objects;
+  return classes;
 }
 
 namespace {
@@ -203,6 +209,8 @@ absl::Status CheckEvents(const std::vector<PublishingDriver>& drivers,
   return absl::OkStatus();
 }
 
+}  // namespace
+
 ClientOptions ClientOf(const std::string& name, const ConnectionOptions& connection) {
   ClientOptions client;
   client.name = name;
@@ -213,8 +221,6 @@ ClientOptions ClientOf(const std::string& name, const ConnectionOptions& connect
   client.watch_latency = connection.watch_latency;
   return client;
 }
-
-}  // namespace
 
 absl::StatusOr<std::vector<std::unique_ptr<PlanePart>>> MakePublishingParts(
     const std::vector<PublishingDriver>& drivers, absl::Span<const NodeEventSpec> events,

@@ -37,13 +37,20 @@ absl::StatusOr<std::vector<PublishingDriver>> MakeSliceDrivers(
     absl::Span<const proto::SliceDriver> drivers, const ClusterState& cluster,
     std::vector<std::string>* warnings);
 
+using SharedSlice = std::shared_ptr<const proto::kube::ResourceSlice>;
+
 // What the drivers have published before the run: slices of generation 1 in the order of drivers
-// and nodes, without those of drivers that start with the run and of absent nodes; then classes,
-// without those of `known` and of earlier drivers. KeyError of the driver: a node whose GPUs it
-// cannot publish. O(devices).
-absl::StatusOr<std::vector<std::shared_ptr<const proto::kube::Object>>> PublishAll(
-    const std::vector<PublishingDriver>& drivers, const ClusterState& cluster,
-    std::set<std::string> known);
+// and nodes, without those of drivers that start with the run and of absent nodes. KeyError of the
+// driver: a node whose GPUs it cannot publish. O(devices).
+absl::StatusOr<std::vector<SharedSlice>> PublishSlices(const std::vector<PublishingDriver>& drivers,
+                                                       const ClusterState& cluster);
+
+// The DeviceClasses of the drivers, without those of `known` and of earlier drivers.
+std::vector<std::shared_ptr<const proto::kube::Object>> ClassesOfDrivers(
+    const std::vector<PublishingDriver>& drivers, std::set<std::string> known);
+
+// A component's connection, with its name and without watches.
+ClientOptions ClientOf(const std::string& name, const ConnectionOptions& connection);
 
 // The components of the drivers in a run: what deletes slices for the garbage collector and for
 // kubelets, and the kubelet plugins of each driver. None without drivers. The drivers must outlive
