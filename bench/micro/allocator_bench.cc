@@ -22,6 +22,7 @@
 #include "policies/allocator/held_devices.h"
 #include "policies/allocator/node_pools.h"
 #include "policies/allocator/structured_allocator.h"
+#include "policies/choice/choice_policies.h"
 
 namespace drasim {
 namespace {
@@ -91,13 +92,14 @@ class BenchCluster {
   }
 
   // `shares`: nodes in the same state, and repeated decisions, cost one search.
-  void Publish(bool shares = false) {
+  void Publish(bool shares = false, const std::string& policy = "") {
     std::vector<const ResourceSlice*> slices;
     for (const auto& slice : slices_) slices.push_back(slice.get());
     auto catalog = DeviceCatalog::Make(slices);
     DRASIM_CHECK(catalog.ok());
     AllocatorOptions options;
     options.share_answers = shares;
+    options.policy = *MakeChoicePolicy(policy, {});
     pools_ = std::make_shared<NodePools>(options, *catalog);
     held_ = std::make_shared<HeldDevices>(pools_);
     DRASIM_CHECK(held_->Add(use_).ok());
@@ -129,6 +131,19 @@ class BenchCluster {
       fits += answer.outcome == AllocationOutcome::kAllocated ? 1 : 0;
     }
     return fits;
+  }
+  // Devices of every node, with results.
+  Choice ChooseAll(StructuredAllocator* allocator) const {
+    Choice all;
+    for (const Node& node : nodes_) {
+      const AllocationAnswer answer = allocator->Allocate(node, {&claim_});
+      DRASIM_CHECK(answer.outcome == AllocationOutcome::kAllocated);
+      if (!answer.choice.has_value()) continue;
+      all.solutions += answer.choice->solutions;
+      all.steps += answer.choice->steps;
+      all.exhausted = all.exhausted || answer.choice->exhausted;
+    }
+    return all;
   }
   int64_t nodes() const { return static_cast<int64_t>(nodes_.size()); }
 
@@ -319,6 +334,60 @@ void BM_OneTooMany(benchmark::State& state) {
   RunFilter(state, cluster, 0, /*new_allocator=*/false);
 }
 BENCHMARK(BM_OneTooMany)->Arg(8)->Arg(22);
+
+// The choice of devices on every node, for each policy (first argument): 100 nodes of eight A100
+// with all their partitions, of which some are held, and a claim for so many 1g.5gb (second
+// argument).
+void BM_ChooseMig(benchmark::State& state) {
+  const ChoicePolicyInfo& policy = ChoicePolicyInfos()[static_cast<size_t>(state.range(0))];
+  BenchCluster cluster;
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = absl::StrCat("node-", i);
+    AddMigNode(name, &cluster);
+    for (int gpu = 0; gpu < 8; ++gpu) {
+      if ((i + gpu) % 3 == 0) cluster.Hold(name, absl::StrCat("gpu-", gpu, "-2g10gb-", gpu % 3));
+    }
+  }
+  cluster.Request(state.range(1), ProfileIs("1g5gb"));
+  cluster.Publish(/*shares=*/false, policy.name);
+  const std::unique_ptr<StructuredAllocator> allocator = cluster.Allocator();
+  Choice choice;
+  for (auto _ : state) choice = cluster.ChooseAll(allocator.get());
+  state.SetLabel(absl::StrCat(policy.name, choice.exhausted ? ", exhausted" : ""));
+  state.counters["decisions"] = benchmark::Counter(
+      static_cast<double>(cluster.nodes() * state.iterations()), benchmark::Counter::kIsRate);
+  state.counters["steps"] =
+      static_cast<double>(choice.steps) / static_cast<double>(cluster.nodes());
+}
+BENCHMARK(BM_ChooseMig)->ArgsProduct({{0, 1, 2, 3, 4, 5}, {1, 7}});
+
+// 500 nodes of eight GPUs on two NUMA nodes, of which some are held; a claim for so many GPUs.
+void BM_ChooseGpus(benchmark::State& state) {
+  const ChoicePolicyInfo& policy = ChoicePolicyInfos()[static_cast<size_t>(state.range(0))];
+  BenchCluster cluster;
+  for (int i = 0; i < 500; ++i) {
+    std::vector<Device> devices = PlainDevices(8);
+    for (size_t d = 0; d < devices.size(); ++d) {
+      auto& attributes = *devices[d].mutable_attributes();
+      attributes["resource.kubernetes.io/numaNode"].set_int_value(d < 4 ? 0 : 1);
+      attributes["resource.kubernetes.io/pcieRoot"].set_string_value(absl::StrCat("root-", d / 2));
+    }
+    const std::string name = absl::StrCat("node-", i);
+    cluster.AddNode(name, std::move(devices));
+    for (int gpu = 0; gpu < i % 4; ++gpu) cluster.Hold(name, absl::StrCat("gpu-", 2 * gpu));
+  }
+  cluster.Request(state.range(1));
+  cluster.Publish(/*shares=*/false, policy.name);
+  const std::unique_ptr<StructuredAllocator> allocator = cluster.Allocator();
+  Choice choice;
+  for (auto _ : state) choice = cluster.ChooseAll(allocator.get());
+  state.SetLabel(absl::StrCat(policy.name, choice.exhausted ? ", exhausted" : ""));
+  state.counters["decisions"] = benchmark::Counter(
+      static_cast<double>(cluster.nodes() * state.iterations()), benchmark::Counter::kIsRate);
+  state.counters["steps"] =
+      static_cast<double>(choice.steps) / static_cast<double>(cluster.nodes());
+}
+BENCHMARK(BM_ChooseGpus)->ArgsProduct({{0, 1, 2, 3, 4, 5}, {1, 4}});
 
 }  // namespace
 }  // namespace drasim

@@ -12,11 +12,11 @@
 namespace drasim {
 AllocationSearch::AllocationSearch(NodePools* pools, SelectorVerdicts* verdicts,
                                    const UseIndex* use, ClaimPlan* plan,
-                                   SearchPrunerMaker make_pruner)
+                                   SearchPrunerMaker make_pruner, const ReleaseRules* rules)
     : pools_(pools),
       catalog_(pools->catalog()),
       options_(pools->options()),
-      rules_(pools->rules()),
+      rules_(rules == nullptr ? pools->rules() : *rules),
       verdicts_(verdicts),
       use_(use),
       plan_(plan),

@@ -37,9 +37,10 @@ class BranchPruner;
 
 class AllocationSearch {
  public:
-  // All arguments outlive the search.
+  // All arguments outlive the search. `rules`: null for those of the pools.
   AllocationSearch(NodePools* pools, SelectorVerdicts* verdicts, const UseIndex* use,
-                   ClaimPlan* plan, SearchPrunerMaker make_pruner);
+                   ClaimPlan* plan, SearchPrunerMaker make_pruner,
+                   const ReleaseRules* rules = nullptr);
   ~AllocationSearch();
   AllocationSearch(const AllocationSearch&) = delete;
   AllocationSearch& operator=(const AllocationSearch&) = delete;
@@ -59,6 +60,8 @@ class AllocationSearch {
 
  private:
   friend class BranchPruner;  // reads the state of the search
+  friend class ChoiceSearch;  // goes on where the search has found a solution
+  friend class ChoiceView;
   using Place = DevicePlace;
   using Position = SearchPosition;
 

@@ -3,10 +3,13 @@
 #define DRASIM_POLICIES_ALLOCATOR_ALLOCATOR_OPTIONS_H_
 
 #include <cstdint>
+#include <memory>
 
 #include "policies/allocator/dra_features.h"
 
 namespace drasim {
+
+class ChoicePolicy;
 
 struct AllocatorOptions {
   StructuredRelease release = StructuredRelease::k1_37;
@@ -26,6 +29,12 @@ struct AllocatorOptions {
   bool share_answers = true;
   // Order of the pools where upstream's is random: releases 1.34 and 1.35.
   uint64_t pool_order_seed = 0;
+  // Chooses among all solutions on a node; null: the first one counts, as upstream.
+  std::shared_ptr<const ChoicePolicy> policy;
+  // How many devices the choice may try on a node, once there is a solution.
+  int64_t policy_budget = kUsualPolicyBudget;
+
+  static constexpr int64_t kUsualPolicyBudget = 4096;
 };
 
 // Upstream's allocators of 1.36 and later, stable apart, take pools and slices in order of their

@@ -411,7 +411,7 @@ bool BranchPruner::CanAssign(const Position& at, const std::vector<Need>& needs)
   return bound.Fits();
 }
 
-// Devices with equal texts can be exchanged in any solution.
+// Devices with equal texts can be exchanged in any solution, if their counters are equal, too.
 std::string BranchPruner::ClassText(const DevicePlace& place) {
   const CatalogDevice& row = search_.catalog_.devices()[place.device];
   const DeviceSegment& segment = search_.node_->segments[place.segment];
@@ -447,19 +447,32 @@ std::string BranchPruner::ClassText(const DevicePlace& place) {
     absl::StrAppend(&text, " c", kind.capacities);
     for (const ExactAmount& amount : *consumed) AppendAmount(amount, &text);
   }
-  if (!kind.consumes_counters) return text;
-  absl::StrAppend(&text, " p", segment.pool->id);
-  for (const CounterUse& charged : segment.pool->uses.at(place.device)) {
-    absl::StrAppend(&text, " ", charged.counter);
-    AppendAmount(charged.amount, &text);
-  }
-  const auto groups = segment.pool->group_uses.find(place.device);
-  if (groups == segment.pool->group_uses.end()) return text;
-  for (const GroupUse& group : groups->second) {
-    absl::StrAppend(&text, " g", group.set);
-    for (const TextId name : group.groups) absl::StrAppend(&text, ",", name.value());
-  }
   return text;
+}
+
+void BranchPruner::AppendCounters(const DevicePlace& place, std::string* text) const {
+  const uint32_t kind = search_.catalog_.devices()[place.device].kind;
+  if (!search_.catalog_.kinds()[kind].consumes_counters) return;
+  const PoolView& pool = *search_.node_->segments[place.segment].pool;
+  absl::StrAppend(text, " p", pool.id);
+  for (const CounterUse& charged : pool.uses.at(place.device)) {
+    absl::StrAppend(text, " ", charged.counter);
+    AppendAmount(charged.amount, text);
+  }
+  const auto groups = pool.group_uses.find(place.device);
+  if (groups == pool.group_uses.end()) return;
+  for (const GroupUse& group : groups->second) {
+    absl::StrAppend(text, " g", group.set);
+    for (const TextId name : group.groups) absl::StrAppend(text, ",", name.value());
+  }
+}
+
+uint32_t BranchPruner::ClassId(const std::string& text) {
+  return class_ids_.try_emplace(text, static_cast<uint32_t>(class_ids_.size())).first->second;
+}
+
+uint32_t BranchPruner::ClassBesideCounters(const DevicePlace& place) {
+  return ClassId(ClassText(place));
 }
 
 uint32_t BranchPruner::ShareOf(uint32_t device) {
@@ -473,9 +486,9 @@ uint32_t BranchPruner::ShareOf(uint32_t device) {
 TriedClasses::Key BranchPruner::ClassOf(const DevicePlace& place) {
   const auto [known, added] = classes_.try_emplace(place.device);
   if (added) {
-    known->second =
-        class_ids_.try_emplace(ClassText(place), static_cast<uint32_t>(class_ids_.size()))
-            .first->second;
+    std::string text = ClassText(place);
+    AppendCounters(place, &text);
+    known->second = ClassId(text);
   }
   return {known->second, ShareOf(place.device), search_.claims_of_device_[place.device]};
 }

@@ -39,6 +39,7 @@ class BranchPruner : public SearchPruner {
                size_t next, int64_t wanted) const override;
   bool order_is_free() const override { return order_is_free_; }
   TriedClasses::Key ClassOf(const DevicePlace& place) override;
+  uint32_t ClassBesideCounters(const DevicePlace& place) override;
   std::string StateAt(const Position& at) override;
   bool HasFailed(const std::string& state) const override { return failed_.contains(state); }
   void SetFailed(std::string state) override;
@@ -77,6 +78,8 @@ class BranchPruner : public SearchPruner {
   int64_t SlotsOf(uint32_t device, int64_t most);
 
   std::string ClassText(const DevicePlace& place);
+  void AppendCounters(const DevicePlace& place, std::string* text) const;
+  uint32_t ClassId(const std::string& text);
   uint32_t ShareOf(uint32_t device);
 
   AllocationSearch& search_;

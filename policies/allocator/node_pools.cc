@@ -335,6 +335,7 @@ absl::Status NodePools::FillCounters(const std::vector<uint32_t>& counter_slices
       names.numbers[key] = static_cast<uint32_t>(view->counters.size());
       view->counters.push_back(counter.amount);
       view->counter_names.push_back(counter.name);
+      view->set_of_counter.push_back(first_set + counter.set);
       ApplyDrift(counter, view);
     }
   }
@@ -363,7 +364,9 @@ void NodePools::ApplyDrift(const SliceCounter& counter, PoolView* view) const {
 void NodePools::FillSliceCounters(uint32_t index, PoolView* view) const {
   const CatalogSlice& slice = catalog_->slices()[index];
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers;  // by names of set and counter
+  const uint32_t first_set = view->set_of_counter.empty() ? 0 : view->set_of_counter.back() + 1;
   for (const SliceCounter& counter : slice.counters()) {
+    view->set_of_counter.push_back(first_set + counter.set);
     numbers[{counter.set_name.value(), counter.name.value()}] =
         static_cast<uint32_t>(view->counters.size());
     view->counters.push_back(counter.amount);

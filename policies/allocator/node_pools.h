@@ -47,6 +47,7 @@ struct PoolView {
   std::vector<ExactAmount> counters;  // totals, by counter
   std::vector<TextId> counter_names;  // within their sets, by counter
   size_t counter_sets = 0;
+  std::vector<uint32_t> set_of_counter;
   std::vector<uint32_t> counter_slices;  // by counter, where counters belong to slices
   std::vector<uint32_t> consumers;       // devices of all_slices that consume counters
   absl::flat_hash_map<uint32_t, std::vector<CounterUse>> uses;

@@ -55,6 +55,8 @@ class SearchPruner {
   // Devices of one class can be exchanged in any solution: when one of them has led to none, the
   // others need not be tried in its place. The class includes what has been taken of it.
   virtual TriedClasses::Key ClassOf(const DevicePlace& place) = 0;
+  // Equal for devices that nothing but their counters, and what has been taken, tells apart.
+  virtual uint32_t ClassBesideCounters(const DevicePlace& place) = 0;
 
   // State that the rest of the search depends on at the begin of a group, but for exchangeable
   // devices.

@@ -16,6 +16,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "policies/allocator/allocation_outcome.h"
+#include "policies/allocator/choice.h"
 #include "policies/allocator/selector_verdicts.h"
 
 namespace drasim {
@@ -46,11 +47,19 @@ class AnswersByState {
   int64_t StepsOf(uint32_t state) const { return state < steps_.size() ? steps_[state] : 0; }
   void Keep(uint32_t state, AllocationOutcome outcome, int64_t steps);
 
+  // The choice of the policy; null: not yet known. O(1).
+  const Choice* ChoiceOf(uint32_t state) const {
+    const auto known = choices_.find(state);
+    return known == choices_.end() ? nullptr : &known->second;
+  }
+  void KeepChoice(uint32_t state, const Choice& choice) { choices_[state] = choice; }
+
  private:
   static constexpr uint8_t kUnknown = 255;
 
   std::vector<uint8_t> outcomes_;
   std::vector<int64_t> steps_;
+  absl::flat_hash_map<uint32_t, Choice> choices_;
 };
 
 // The answers for all claims that were asked for, with the numbers of states: as long as the slices

@@ -12,6 +12,8 @@
 #include "policies/allocator/allocation_results.h"
 #include "policies/allocator/allocation_search.h"
 #include "policies/allocator/branch_pruner.h"
+#include "policies/allocator/choice_policy.h"
+#include "policies/allocator/choice_search.h"
 #include "policies/allocator/claim_plan.h"
 #include "policies/allocator/node_states.h"
 #include "policies/allocator/shared_answers.h"
@@ -62,7 +64,12 @@ class AllocatorState {
     }
     answer = Search(view);
     if (answer.outcome != AllocationOutcome::kAllocated) return answer;
-    auto results = AllocationResults(pools_, plan_.get(), *search_, node.metadata().name());
+    const AllocationSearch* found = search_.get();
+    if (pools_.options().policy != nullptr) {
+      answer.choice = Choose(view);
+      found = chooser();
+    }
+    auto results = AllocationResults(pools_, plan_.get(), *found, node.metadata().name());
     if (results.ok()) {
       answer.results = *std::move(results);
     } else {
@@ -87,6 +94,26 @@ class AllocatorState {
     }
   }
 
+  void RankAll(absl::Span<const NodeView* const> nodes, ClaimSpan claims, absl::Span<int64_t> ranks,
+               ChoiceCounts* counts) {
+    DRASIM_CHECK_EQ(nodes.size(), ranks.size());
+    DRASIM_CHECK(pools_.options().policy != nullptr);
+    Plan(claims);
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const Choice* const known =
+          answers_ == nullptr ? nullptr : answers_->ChoiceOf(held_->states().StateOf(*nodes[i]));
+      Choice choice;
+      if (known != nullptr) {
+        choice = *known;
+      } else {
+        DRASIM_CHECK(Search(*nodes[i]).outcome == AllocationOutcome::kAllocated);
+        choice = Choose(*nodes[i]);
+      }
+      ranks[i] = choice.rank;
+      counts->Add(choice);
+    }
+  }
+
  private:
   static constexpr char kInvalidPools[] = "invalid resource pools were encountered";
 
@@ -106,6 +133,8 @@ class AllocatorState {
     generation_ = generation;
     if (!same) {
       claims_.assign(claims.begin(), claims.end());
+      choice_search_ = nullptr;
+      mended_search_ = nullptr;
       search_ = nullptr;
       plan_ = std::make_unique<ClaimPlan>(pools_.options(), pools_.catalog(), classes_,
                                           verdicts_.get(), claims_);
@@ -120,12 +149,14 @@ class AllocatorState {
     return answers_->Of(held_->states().StateOf(view));
   }
 
+  std::unique_ptr<AllocationSearch> NewSearch(const ReleaseRules* rules) {
+    return std::make_unique<AllocationSearch>(
+        &pools_, verdicts_.get(), &held_->index(), plan_.get(),
+        [](AllocationSearch* search) { return std::make_unique<BranchPruner>(search); }, rules);
+  }
+
   AllocationAnswer Search(const NodeView& view) {
-    if (search_ == nullptr) {
-      search_ = std::make_unique<AllocationSearch>(
-          &pools_, verdicts_.get(), &held_->index(), plan_.get(),
-          [](AllocationSearch* search) { return std::make_unique<BranchPruner>(search); });
-    }
+    if (search_ == nullptr) search_ = NewSearch(nullptr);
     AllocationAnswer answer;
     const AllocationSearch::Outcome outcome = search_->Run(view);
     if (pools_.options().count_steps) answer.steps = search_->steps();
@@ -144,6 +175,31 @@ class AllocatorState {
     return answer;
   }
 
+  // The search whose solution is the policy's. Where bugs of an older release let an answer depend
+  // on what was tried before, the choice is made without them.
+  AllocationSearch* chooser() {
+    return mended_search_ == nullptr ? search_.get() : mended_search_.get();
+  }
+
+  // The policy's choice, just after a Search of the node that found a solution.
+  Choice Choose(const NodeView& view) {
+    if (choice_search_ == nullptr) {
+      const ReleaseRules& rules = pools_.rules();
+      if (!rules.gives_back || !rules.distinct_by_device || !rules.restores_common) {
+        mended_rules_ = rules;
+        mended_rules_.gives_back = true;
+        mended_rules_.distinct_by_device = true;
+        mended_rules_.restores_common = true;
+        mended_search_ = NewSearch(&mended_rules_);
+      }
+      choice_search_ = std::make_unique<ChoiceSearch>(chooser(), pools_.options().policy.get(),
+                                                      pools_.options().policy_budget);
+    }
+    const Choice choice = choice_search_->Run(view, *search_);
+    if (answers_ != nullptr) answers_->KeepChoice(held_->states().StateOf(view), choice);
+    return choice;
+  }
+
   std::shared_ptr<HeldDevices> held_;
   NodePools& pools_;
   std::shared_ptr<SelectorVerdicts> verdicts_;
@@ -151,8 +207,12 @@ class AllocatorState {
   std::vector<const ResourceClaimV1*> claims_;
   std::unique_ptr<ClaimPlan> plan_;
   std::unique_ptr<AllocationSearch> search_;  // null: no node has needed it yet
-  std::shared_ptr<AnswersByState> answers_;   // for the claims; null: answers are not shared
-  uint64_t generation_ = 0;                   // of answers_
+  // With a policy, from the first choice on.
+  ReleaseRules mended_rules_;
+  std::unique_ptr<AllocationSearch> mended_search_;
+  std::unique_ptr<ChoiceSearch> choice_search_;
+  std::shared_ptr<AnswersByState> answers_;  // for the claims; null: answers are not shared
+  uint64_t generation_ = 0;                  // of answers_
 };
 
 absl::StatusOr<std::unique_ptr<StructuredAllocator>> StructuredAllocator::Make(
@@ -190,6 +250,12 @@ void StructuredAllocator::DecideAll(absl::Span<const NodeView* const> nodes,
                                     absl::Span<const ResourceClaimV1* const> claims,
                                     absl::Span<AllocationOutcome> outcomes) {
   state_->DecideAll(nodes, claims, outcomes);
+}
+
+void StructuredAllocator::RankAll(absl::Span<const NodeView* const> nodes,
+                                  absl::Span<const ResourceClaimV1* const> claims,
+                                  absl::Span<int64_t> ranks, ChoiceCounts* counts) {
+  state_->RankAll(nodes, claims, ranks, counts);
 }
 
 }  // namespace drasim

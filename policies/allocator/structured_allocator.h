@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/allocator/allocation_outcome.h"
+#include "policies/allocator/choice.h"
 #include "policies/allocator/device_use.h"
 #include "policies/allocator/held_devices.h"
 #include "policies/allocator/node_pools.h"
@@ -38,7 +40,8 @@ struct AllocationAnswer {
   AllocationOutcome outcome = AllocationOutcome::kDoesNotFit;
   std::string error;                                     // upstream's words
   std::vector<proto::kube::AllocationResultV1> results;  // kAllocated: one for each claim
-  int64_t steps = 0;  // calls of upstream's recursive function; with count_steps
+  int64_t steps = 0;             // calls of upstream's recursive function; with count_steps
+  std::optional<Choice> choice;  // kAllocated by Allocate, with a policy
 };
 
 class AllocatorState;
@@ -76,6 +79,13 @@ class StructuredAllocator {
   void DecideAll(absl::Span<const NodeView* const> nodes,
                  absl::Span<const proto::kube::ResourceClaimV1* const> claims,
                  absl::Span<AllocationOutcome> outcomes);
+
+  // The policy's ranks of nodes on which the claims can be allocated: less is better. Equal nodes
+  // share a search, as in DecideAll; `counts` counts them all.
+  // REQUIRES: there is a policy; ranks has the size of nodes; Decide gives kAllocated for each.
+  void RankAll(absl::Span<const NodeView* const> nodes,
+               absl::Span<const proto::kube::ResourceClaimV1* const> claims,
+               absl::Span<int64_t> ranks, ChoiceCounts* counts);
 
  private:
   explicit StructuredAllocator(std::unique_ptr<AllocatorState> state);

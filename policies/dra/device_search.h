@@ -29,6 +29,7 @@ struct SearchResult {
   std::string message;                                       // of the errors
   std::vector<proto::kube::AllocationResultV1> allocations;  // kFound: one for each claim
   int64_t steps = 0;  // calls of upstream's recursive search, if they are counted
+  int64_t rank = 0;   // of the node, by the policy of the allocator: less is better
 };
 
 class DeviceSearch {

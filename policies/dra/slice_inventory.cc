@@ -31,9 +31,10 @@ SearchOutcome OutcomeOf(AllocationOutcome outcome) {
 
 class AllocatorSearch : public DeviceSearch {
  public:
-  // `views`: what the allocator needs to live.
-  AllocatorSearch(std::shared_ptr<const void> views, std::unique_ptr<StructuredAllocator> allocator)
-      : views_(std::move(views)), allocator_(std::move(allocator)) {}
+  // `views`: what the allocator needs to live. The counts outlive the search.
+  AllocatorSearch(std::shared_ptr<const void> views, std::unique_ptr<StructuredAllocator> allocator,
+                  ChoiceCounts* counts)
+      : views_(std::move(views)), allocator_(std::move(allocator)), counts_(*counts) {}
 
   SearchResult Allocate(const kube::Node& node, absl::Span<const ClaimRef> claims) override {
     std::vector<const kube::ResourceClaimV1*> pointers;
@@ -43,14 +44,16 @@ class AllocatorSearch : public DeviceSearch {
       seen_.push_back(claim);
     }
     AllocationAnswer answer = allocator_->Allocate(node, pointers);
+    if (answer.choice.has_value()) counts_.Add(*answer.choice);
     return {OutcomeOf(answer.outcome), std::move(answer.error), std::move(answer.results),
-            answer.steps};
+            answer.steps, answer.choice.has_value() ? answer.choice->rank : 0};
   }
 
  private:
   std::shared_ptr<const void> views_;
   std::vector<ClaimRef> seen_;
   std::unique_ptr<StructuredAllocator> allocator_;
+  ChoiceCounts& counts_;
 };
 
 }  // namespace
@@ -149,7 +152,7 @@ absl::StatusOr<std::unique_ptr<DeviceSearch>> SliceInventory::NewSearch(const De
   for (const auto& device_class : classes_) classes.push_back(device_class.get());
   ASSIGN_OR_RETURN(std::unique_ptr<StructuredAllocator> allocator,
                    StructuredAllocator::Make(views->pools, verdicts_, classes, use));
-  return std::make_unique<AllocatorSearch>(views, std::move(allocator));
+  return std::make_unique<AllocatorSearch>(views, std::move(allocator), &choice_counts_);
 }
 
 }  // namespace drasim

@@ -19,6 +19,7 @@
 #include "model/ids.h"
 #include "model/proto/resource.pb.h"
 #include "policies/allocator/allocator_options.h"
+#include "policies/allocator/choice.h"
 #include "policies/allocator/device_catalog.h"
 #include "policies/allocator/device_use.h"
 #include "policies/allocator/node_pools.h"
@@ -48,6 +49,9 @@ class SliceInventory {
   bool Put(const proto::kube::ResourceSlice& slice);
   // False if there is none. O(slices).
   bool Remove(absl::string_view name);
+
+  // What the policy of the allocator has chosen so far.
+  const ChoiceCounts& choice_counts() const { return choice_counts_; }
 
   // The slices with the taints of rules, and the classes.
   absl::Span<const std::shared_ptr<const proto::kube::ResourceSlice>> slices() const {
@@ -86,8 +90,9 @@ class SliceInventory {
   std::vector<Publication> publications_;            // beside slices_
   absl::flat_hash_map<std::string, size_t> places_;  // by name, in slices_
   std::shared_ptr<const Views> views_;               // null after a change; searches keep theirs
-  CounterLedger ledger_;                             // without strict_upstream
-  std::vector<CounterDrift> drift_;                  // of views_
+  ChoiceCounts choice_counts_;
+  CounterLedger ledger_;             // without strict_upstream
+  std::vector<CounterDrift> drift_;  // of views_
 };
 
 }  // namespace drasim

@@ -69,6 +69,7 @@ struct StructuredCycle {
     std::vector<proto::kube::AllocationResultV1> allocations;
     ClaimRef synthetic;  // with the requests of this node; null if the pod needs none
     std::vector<proto::kube::ContainerExtendedResourceRequest> mappings;
+    int64_t rank = 0;  // SearchResult::rank
   };
   enum class Phase : uint8_t { kNone, kPostFilter, kBind, kWait, kUnreserve };
   struct Task {

@@ -254,6 +254,7 @@ ClaimStatus StructuredResources::Search(StructuredCycle* cycle, const kube::Node
   switch (result.outcome) {
     case SearchOutcome::kFound:
       find->allocations = std::move(result.allocations);
+      find->rank = result.rank;
       return {};
     case SearchOutcome::kDoesNotFit:
       return Unresolvable("cannot allocate all claims");
@@ -306,6 +307,11 @@ int64_t StructuredResources::Score(const StructuredCycle& cycle, const std::stri
     }
   }
   return score;
+}
+
+int64_t StructuredResources::Rank(const StructuredCycle& cycle, const std::string& node) {
+  const auto find = cycle.finds.find(node);
+  return find == cycle.finds.end() ? 0 : find->second.rank;
 }
 
 ClaimStatus StructuredResources::Reserve(StructuredCycle* cycle, const std::string& node) {

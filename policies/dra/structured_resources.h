@@ -43,6 +43,8 @@ class StructuredResources {
   ClaimStatus Filter(StructuredCycle* cycle, const proto::kube::Node& node) const;
   // For nodes that passed. 0 without the gate DRAPrioritizedList, and before 1.35.
   int64_t Score(const StructuredCycle& cycle, const std::string& node) const;
+  // SearchResult::rank of a node that passed; 0 if nothing was searched for.
+  static int64_t Rank(const StructuredCycle& cycle, const std::string& node);
   // Keeps the devices found on the node from other pods, in memory.
   ClaimStatus Reserve(StructuredCycle* cycle, const std::string& node);
 

@@ -16,6 +16,7 @@
 #include "model/status_macros.h"
 #include "model/text/json_writer.h"
 #include "policies/allocator/cel_verdicts.h"
+#include "policies/choice/choice_policies.h"
 #include "sim/app/commands.h"
 #include "sim/app/exit_codes.h"
 #include "sim/kube/case_file.h"
@@ -95,6 +96,7 @@ absl::Status CasesSdraCommand(const ParsedFlags& flags) {
   run.options.strict_upstream = !flags.Has("mended");
   run.options.count_steps = flags.Has("count-steps");
   run.compare = flags.Has("compare");
+  ASSIGN_OR_RETURN(run.options.policy, MakeChoicePolicy(flags.GetOr("policy", ""), {}));
   ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(flags.positional()[0]));
   const absl::Status read = ForEachCaseLine(
       *source, [&run](absl::string_view line) { return AnswerSdraLine(line, &run); });

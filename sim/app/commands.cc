@@ -241,6 +241,9 @@ std::vector<Command> MakeCommands() {
        {{"variant", "", "VARIANT",
          "of the original allocator: stable, incubating (default) or experimental"},
         {"release", "", "RELEASE", "of the original scheduler: 1.34 to 1.37 (default)"},
+        {"policy", "", "POLICY",
+         "that chooses among all solutions on a node: first-fit (default), best-fit, "
+         "mig-fragmentation, pack, spread, topology"},
         {"mended", "", "",
          "without the bugs that are open in the original (strict_upstream: false)"},
         {"count-steps", "", "",

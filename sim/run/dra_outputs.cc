@@ -73,6 +73,14 @@ void WriteDra(const Simulation& sim, JsonWriter& j) {
   j.Key("api_reads_per_pod").Double(RoundDecimals(PerPod(calls.reads, sim), 6));
   j.Key("api_writes_per_pod").Double(RoundDecimals(PerPod(calls.writes, sim), 6));
   j.Key("scheduling_cycles_per_pod").Double(RoundDecimals(PerPod(calls.cycles, sim), 6));
+  if (const auto policy = plane.scheduler().policy_counts()) {
+    j.Key("policy").BeginObject();
+    j.Key("choices").Int(policy->choices);
+    j.Key("solutions").Int(policy->solutions);
+    j.Key("devices_tried").Int(policy->steps);
+    j.Key("budgets_exhausted").Int(policy->exhausted);
+    j.EndObject();
+  }
   const PinnedPods& pinned = plane.pinned();
   j.Key("pods_pinned").BeginObject();
   j.Key("mean").Double(RoundDecimals(pinned.Mean(plane.network().now()), 6));
@@ -97,6 +105,14 @@ void AddDraRows(const Simulation& sim, TextTable* table) {
   row("API writes", calls.writes);
   row("API reads", calls.reads);
   row("scheduling cycles", calls.cycles);
+  const auto policy = sim.control_plane()->scheduler().policy_counts();
+  if (!policy.has_value()) return;
+  const auto choices = static_cast<double>(std::max<int64_t>(1, policy->choices));
+  table->AddRow({"solutions compared", absl::StrCat(policy->solutions),
+                 absl::StrCat(FixedText(static_cast<double>(policy->solutions) / choices, 2),
+                              " per choice")});
+  table->AddRow({"policy budgets exhausted", absl::StrCat(policy->exhausted),
+                 absl::StrCat("of ", policy->choices, " choices")});
 }
 
 }  // namespace drasim

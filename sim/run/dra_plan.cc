@@ -15,6 +15,7 @@
 #include "model/kube/resource_lift.h"
 #include "model/proto/kube.pb.h"
 #include "model/status_macros.h"
+#include "policies/choice/choice_policies.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/counting_driver.h"
 #include "sim/dra/structured/structured_rules.h"
@@ -222,7 +223,7 @@ absl::Status DraPlan::MakePlane(ClusterState* cluster,
   options.seed = seed;
   RETURN_IF_ERROR(ReadObjects());
   if (spec_->structured.has_value()) {
-    RETURN_IF_ERROR(MakeStructuredPlane(cluster, options));
+    RETURN_IF_ERROR(MakeStructuredPlane(cluster, mix, options));
   } else {
     RETURN_IF_ERROR(MakeClassicPlane(cluster, mix, options));
   }
@@ -280,6 +281,7 @@ absl::Status DraPlan::AddDrivers(const ClusterState& cluster) {
 }
 
 absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
+                                          const std::vector<std::pair<std::string, int64_t>>& mix,
                                           const ControlPlaneOptions& options) {
   if (has_gangs_) {
     return KeyError("workload",
@@ -288,6 +290,7 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
   }
   RETURN_IF_ERROR(AddDrivers(*cluster));
   StructuredRulesOptions rules = spec_->structured->rules;
+  ASSIGN_OR_RETURN(rules.allocator.policy, MakeChoicePolicy(spec_->structured->policy, {mix}));
   std::set<std::string> drivers;
   for (const PublishingDriver& driver : slice_drivers_) {
     if (!driver.name.empty()) drivers.insert(driver.name);

@@ -72,7 +72,9 @@ class DraPlan {
                                 const ControlPlaneOptions& options);
   // Adds the slices and classes of front_end.structured.drivers.
   absl::Status AddDrivers(const ClusterState& cluster);
-  absl::Status MakeStructuredPlane(ClusterState* cluster, const ControlPlaneOptions& options);
+  absl::Status MakeStructuredPlane(ClusterState* cluster,
+                                   const std::vector<std::pair<std::string, int64_t>>& mix,
+                                   const ControlPlaneOptions& options);
   // Reads front_end.dra.objects or front_end.structured.slices, and adds the workload's objects.
   absl::Status ReadObjects();
   absl::Status CreateClasses();

@@ -20,7 +20,6 @@
 #include "model/random.h"
 #include "model/status_macros.h"
 #include "model/text/shown_text.h"
-#include "policies/dra/claim_score.h"
 #include "policies/framework/plugin_args.h"
 #include "policies/plugins/node_resources_fit.h"
 #include "policies/queues/estimates.h"
@@ -638,8 +637,9 @@ absl::Status Simulation::MakeProfile() {
     for (const std::string& line : dra_->warnings()) warnings_.push_back(line);
     std::unique_ptr<SchedulerActor> plugin = dra_->plane()->TakePlugin();
     ScorePlugin* const score = plugin->scores() ? plugin.get() : nullptr;
+    const int64_t weight = plugin->score_weight();
     profile_->AddPlugin(std::move(plugin), /*first=*/true);
-    if (score != nullptr) profile_->AddScore(score, kClaimScoreWeight);
+    if (score != nullptr) profile_->AddScore(score, weight);
   }
   cycle_ = std::make_unique<SchedulingCycle>(profile_.get(), cluster_.get(), ranks_,
                                              spec_.scheduler.cache);

@@ -12,6 +12,7 @@
 #include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "policies/allocator/dra_features.h"
+#include "policies/choice/choice_policies.h"
 #include "policies/dra/structured_gates.h"
 #include "policies/drivers/slice_publishers.h"
 #include "sim/scenario/dra_connection.h"
@@ -22,6 +23,8 @@ namespace {
 
 constexpr int kMostSliceDrivers = 16;
 constexpr absl::string_view kSlicesOfFile = "slices";
+
+constexpr int32_t kMostPolicyWeight = 1000;
 
 absl::Status ReadGates(const proto::StructuredDra& given, StructuredDraSpec* spec) {
   const std::map<std::string, bool> gates(given.gates().begin(), given.gates().end());
@@ -59,6 +62,25 @@ absl::Status ReadTimes(const proto::StructuredDra& given, StructuredDraSpec* spe
   plugin.binding_timeout_ns = binding.ns();
   plugin.search_step_ns = step.ns();
   spec->rules.allocator.count_steps = step > SimDuration();
+  return absl::OkStatus();
+}
+
+absl::Status ReadPolicy(const proto::StructuredDra& given, StructuredDraSpec* spec) {
+  spec->policy = given.policy();
+  const auto made = MakeChoicePolicy(given.policy(), {});
+  if (!made.ok()) return KeyError("front_end.structured.policy", made.status().message());
+  if (given.policy_budget() < 0) {
+    return KeyError("front_end.structured.policy_budget",
+                    absl::StrCat("found ", given.policy_budget(), ", expected 0 or more"));
+  }
+  if (given.policy_budget() > 0) spec->rules.allocator.policy_budget = given.policy_budget();
+  if (!given.has_policy_weight()) return absl::OkStatus();
+  if (given.policy_weight() < 0 || given.policy_weight() > kMostPolicyWeight) {
+    return KeyError(
+        "front_end.structured.policy_weight",
+        absl::StrCat("found ", given.policy_weight(), ", expected 0 to ", kMostPolicyWeight));
+  }
+  spec->rules.policy_weight = given.policy_weight();
   return absl::OkStatus();
 }
 
@@ -103,6 +125,7 @@ absl::Status ReadPublication(const proto::StructuredDra& given, StructuredDraSpe
 void FillStructuredDraDefaults(proto::Scenario* s) {
   proto::StructuredDra* const structured = s->mutable_front_end()->mutable_structured();
   if (structured->release().empty()) structured->set_release("1.37");
+  if (structured->policy().empty()) structured->set_policy(ChoicePolicyInfos()[0].name);
   for (proto::SliceDriver& driver : *structured->mutable_drivers()) {
     if (driver.release().empty()) driver.set_release(structured->release());
   }
@@ -119,6 +142,7 @@ absl::StatusOr<StructuredDraSpec> MakeStructuredDraSpec(const proto::Scenario& s
   spec.rules.allocator.features = DefaultDraFeatures(*release);
   RETURN_IF_ERROR(ReadGates(given, &spec));
   RETURN_IF_ERROR(ReadTimes(given, &spec));
+  RETURN_IF_ERROR(ReadPolicy(given, &spec));
   RETURN_IF_ERROR(ReadDrivers(given, &spec));
   RETURN_IF_ERROR(ReadPublication(given, &spec));
   const auto seed = static_cast<uint64_t>(s.seed());

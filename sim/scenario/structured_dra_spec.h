@@ -21,8 +21,10 @@ class StructuredDra;
 
 struct StructuredDraSpec {
   StructuredRulesOptions rules;  // without `scores`
-  bool taint_rules = true;       // DeviceTaintRules count
-  SimDuration prepare;           // per claim
+  // Of the allocator, by name (MakeChoicePolicy); a policy needs the mix of the run.
+  std::string policy;
+  bool taint_rules = true;  // DeviceTaintRules count
+  SimDuration prepare;      // per claim
   SimDuration unprepare;
   std::vector<proto::SliceDriver> drivers;  // options are valid, but for files not yet read
   ConnectionOptions driver_connection;      // of each kubelet plugin

@@ -36,6 +36,7 @@ inline constexpr Room kArrows[] = {
     {"policies", "policies model", ""},
     {"policies/allocator", "policies/allocator policies/cel model", ""},
     {"policies/cel", "policies/cel model", ""},
+    {"policies/choice", "policies/choice policies/allocator model", ""},
     {"policies/drivers", "policies/drivers policies/allocator model", ""},
     {"policies/framework", "policies/framework model", ""},
     {"policies/plugins", "policies/plugins policies/framework model", ""},

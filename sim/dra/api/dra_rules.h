@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -91,8 +92,17 @@ class DraRules {
     bool deallocation_ends_post_filter = false;
     // A pod is woken by a change of its own reservation.
     bool wakes_itself = false;
-    // Some claim scores nodes, so that the plugin takes part in Score.
+    // Something scores nodes, so that the plugin takes part in Score, with this weight.
     bool scores = false;
+    int64_t score_weight = 0;
+  };
+
+  // Figures of a policy that chooses among solutions on a node.
+  struct PolicyCounts {
+    int64_t choices = 0;    // nodes for which it chose, attempt by attempt
+    int64_t solutions = 0;  // that it looked at
+    int64_t steps = 0;      // devices that it tried
+    int64_t exhausted = 0;  // choices whose budget ended early
   };
 
   virtual ~DraRules() = default;
@@ -108,6 +118,9 @@ class DraRules {
 
   // Whether the pod may enter the queue.
   virtual Status PreEnqueue(const Pod& pod) const = 0;
+  // Nullopt: there is no policy.
+  virtual std::optional<PolicyCounts> policy_counts() const { return std::nullopt; }
+
   // Null unless *status is ok.
   virtual std::unique_ptr<Cycle> PreFilter(const Ref<Pod>& pod, uint64_t token, Status* status) = 0;
   // Filter over all nodes; valid until the next call.

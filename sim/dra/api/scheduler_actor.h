@@ -101,6 +101,8 @@ class SchedulerActor : public PreEnqueuePlugin,
   const DraRules& rules() const { return *rules_; }
   // Whether it takes part in Score; otherwise all of its scores are 0.
   bool scores() const { return traits_.scores; }
+  int64_t score_weight() const { return traits_.score_weight; }
+  std::optional<DraRules::PolicyCounts> policy_counts() const { return rules_->policy_counts(); }
   // Cycles with a step that waits for a reply, or between PreFilter and PostBind.
   size_t cycles() const { return cycles_.size(); }
   uint64_t attempts() const { return attempts_; }  // started cycles

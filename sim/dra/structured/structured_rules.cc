@@ -13,8 +13,10 @@
 #include "model/time.h"
 #include "policies/allocator/cel_verdicts.h"
 #include "policies/dra/binding_conditions.h"
+#include "policies/dra/choice_score.h"
 #include "policies/dra/claim_hints.h"
 #include "policies/dra/claim_rules.h"
+#include "policies/dra/claim_score.h"
 #include "policies/plugins/default_normalize.h"
 #include "sim/dra/structured/structured_objects.h"
 
@@ -157,6 +159,8 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, ClusterS
 
 StructuredRules::~StructuredRules() = default;
 
+int64_t StructuredRulesOptions::lists_weight() const { return scores ? kClaimScoreWeight : 0; }
+
 StructuredRules::State& StructuredRules::AsState(Cycle& cycle) {
   return static_cast<State&>(cycle);
 }
@@ -175,13 +179,20 @@ uint32_t StructuredRules::watches() const {
 DraRules::Traits StructuredRules::traits() const {
   Traits traits;
   traits.wakes_itself = true;
-  traits.scores = options_.scores;
+  traits.score_weight = options_.lists_weight() + options_.choice_weight();
+  traits.scores = traits.score_weight > 0;
   return traits;
 }
 
 std::vector<Reason> StructuredRules::Reasons() const {
   static_assert(std::size(kStructuredReasons) == static_cast<size_t>(Why::kCallFailed));
   return {std::begin(kStructuredReasons), std::end(kStructuredReasons)};
+}
+
+std::optional<DraRules::PolicyCounts> StructuredRules::policy_counts() const {
+  if (options_.allocator.policy == nullptr) return std::nullopt;
+  const ChoiceCounts& counts = inventory_.choice_counts();
+  return PolicyCounts{counts.choices, counts.solutions, counts.steps, counts.exhausted};
 }
 
 ReasonIndex StructuredRules::CallFailed() const {
@@ -360,12 +371,19 @@ void StructuredRules::Score(const Cycle& cycle, absl::Span<const NodeId> nodes,
                             absl::Span<int64_t> scores) const {
   const State& state = static_cast<const State&>(cycle);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    scores[i] = plugin_.Score(state.cycle, NameOf(nodes[i]));
+    const std::string& name = NameOf(nodes[i]);
+    scores[i] = plugin_.Score(state.cycle, name);
+    if (options_.choice_weight() == 0) continue;
+    scores[i] = RawChoiceScore(scores[i], StructuredResources::Rank(state.cycle, name));
   }
 }
 
 void StructuredRules::NormalizeScore(absl::Span<int64_t> scores) const {
-  DefaultNormalizeScore(/*reverse=*/false, scores);
+  if (options_.choice_weight() > 0) {
+    NormalizeChoiceScores(options_.lists_weight(), options_.choice_weight(), scores);
+  } else {
+    DefaultNormalizeScore(/*reverse=*/false, scores);
+  }
 }
 
 DraRules::Status StructuredRules::PostFilter(Cycle& cycle) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,6 +36,12 @@ struct StructuredRulesOptions {
   StructuredOptions plugin;
   std::vector<proto::kube::DeviceTaintRule> taint_rules;
   bool scores = false;  // some claim has a prioritized list
+  // Of the scores of the allocator's policy; no effect without one.
+  int64_t policy_weight = kUsualPolicyWeight;
+
+  static constexpr int64_t kUsualPolicyWeight = 2;
+  int64_t lists_weight() const;
+  int64_t choice_weight() const { return allocator.policy == nullptr ? 0 : policy_weight; }
 };
 
 // The state that the rules decide by, for explanations. Valid until the rules change.
@@ -62,6 +69,7 @@ class StructuredRules : public DraRules {
   Traits traits() const override;
   std::vector<Reason> Reasons() const override;
   ReasonIndex CallFailed() const override;
+  std::optional<PolicyCounts> policy_counts() const override;
 
   Status PreEnqueue(const Pod& pod) const override;
   std::unique_ptr<Cycle> PreFilter(const Ref<Pod>& pod, uint64_t token, Status* status) override;

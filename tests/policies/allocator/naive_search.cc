@@ -1,6 +1,7 @@
 #include "tests/policies/allocator/naive_search.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 
@@ -211,33 +212,55 @@ namespace {
 // Goes through all combinations in order of preference.
 class Combinations {
  public:
-  Combinations(const RandomWorld& world, const NaiveRules& rules, int64_t most)
-      : world_(world), rules_(rules), left_(most) {}
+  // `cost`: null to stop at the first solution.
+  Combinations(const RandomWorld& world, const NaiveRules& rules, int64_t most,
+               const NaiveCost& cost)
+      : world_(world), rules_(rules), left_(most), cost_(cost) {}
 
   // True once a solution is found, or too many have been tried.
   bool TryClaim(size_t claim) {
     if (claim == rules_.requests().size()) {
-      return --left_ < 0 || WrongWith(world_, rules_, taken_).empty();
+      if (--left_ < 0) return true;
+      return WrongWith(world_, rules_, taken_).empty() && Keep();
     }
     return TryGroup(claim, 0);
   }
 
   bool gave_up() const { return left_ < 0; }
-  const std::vector<NaiveTaken>& taken() const { return taken_; }
+  bool found() const { return found_; }
+  const std::vector<NaiveTaken>& best() const { return best_; }
 
  private:
+  // True: no other solution counts.
+  bool Keep() {
+    const int64_t cost = cost_ == nullptr ? 0 : cost_(taken_);
+    if (!found_ || std::tie(places_, cost) < std::tie(best_places_, best_cost_)) {
+      best_ = taken_;
+      best_places_ = places_;
+      best_cost_ = cost;
+    }
+    found_ = true;
+    return cost_ == nullptr;
+  }
+
   bool TryGroup(size_t claim, size_t group) {
     if (group == rules_.requests()[claim].size()) return TryClaim(claim + 1);
+    int64_t place = -1;
     for (const NaiveRequest& request : rules_.requests()[claim][group]) {
+      ++place;
       if (request.all) {
         const std::vector<NaiveDevice> list = *rules_.ListAll(request);
         if (list.empty()) continue;
         for (const NaiveDevice& device : list) taken_.push_back({&request, device});
+        places_ += place;
         if (TryGroup(claim, group + 1)) return true;
+        places_ -= place;
         taken_.resize(taken_.size() - list.size());
-      } else if (TryDevices(claim, group, request, request.count, 0)) {
-        return true;
+        continue;
       }
+      places_ += place;
+      if (TryDevices(claim, group, request, request.count, 0)) return true;
+      places_ -= place;
     }
     return false;
   }
@@ -261,7 +284,13 @@ class Combinations {
   const RandomWorld& world_;
   const NaiveRules& rules_;
   int64_t left_;
+  const NaiveCost& cost_;
   std::vector<NaiveTaken> taken_;
+  int64_t places_ = 0;  // of the alternatives that are chosen now
+  bool found_ = false;
+  std::vector<NaiveTaken> best_;
+  int64_t best_places_ = 0;
+  int64_t best_cost_ = 0;
 };
 
 // Whether the search may meet an error, for which the order of its decisions matters.
@@ -285,14 +314,20 @@ bool MayBeError(const RandomWorld& world, const NaiveRules& rules) {
 }  // namespace
 
 NaiveAnswer BruteForce(const RandomWorld& world, const NaiveRules& rules, int64_t most) {
+  return BestByBruteForce(world, rules, most, nullptr);
+}
+
+NaiveAnswer BestByBruteForce(const RandomWorld& world, const NaiveRules& rules, int64_t most,
+                             const NaiveCost& cost) {
   NaiveAnswer answer;
   answer.kind = NaiveAnswer::Kind::kTooLong;
   if (MayBeError(world, rules)) return answer;
-  Combinations combinations(world, rules, most);
-  const bool found = combinations.TryClaim(0);
+  Combinations combinations(world, rules, most, cost);
+  combinations.TryClaim(0);
   if (combinations.gave_up()) return answer;
+  const bool found = combinations.found();
   answer.kind = found ? NaiveAnswer::Kind::kFits : NaiveAnswer::Kind::kDoesNotFit;
-  answer.taken = combinations.taken();
+  answer.taken = combinations.best();
   return answer;
 }
 

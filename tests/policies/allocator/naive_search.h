@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,6 +56,12 @@ std::string WrongWith(const RandomWorld& world, const NaiveRules& rules,
 // The first of all combinations of devices, in order of preference, that WrongWith approves.
 // kTooLong after `most` combinations, and where the order of decisions is part of the rule.
 NaiveAnswer BruteForce(const RandomWorld& world, const NaiveRules& rules, int64_t most);
+
+// The same among all solutions: the least sum of places of chosen alternatives, then the least
+// cost, then the first.
+using NaiveCost = std::function<int64_t(absl::Span<const NaiveTaken>)>;
+NaiveAnswer BestByBruteForce(const RandomWorld& world, const NaiveRules& rules, int64_t most,
+                             const NaiveCost& cost);
 
 // The devices of results. Empty: a result names what does not exist.
 std::optional<std::vector<NaiveTaken>> TakenByResults(

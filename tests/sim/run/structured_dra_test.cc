@@ -102,6 +102,45 @@ TEST_F(StructuredDraTest, ASelectorChoosesTheNode) {
   EXPECT_THAT(Runs(*sim), ElementsAre("a 0-600", "b 0-600", "c 600-1200"));
 }
 
+// Two small requests leave the GPUs of 80Gi to the two that need them.
+TEST_F(StructuredDraTest, APolicyChoosesTheNode) {
+  const std::string jobs = absl::StrCat(JobText("a", "template: one-gpu", "10m"),
+                                        JobText("b", "template: one-gpu", "10m", "1s"),
+                                        JobText("c", "template: large-gpu", "10m", "2s"),
+                                        JobText("d", "template: large-gpu", "10m", "3s"));
+  const auto runs = [&](absl::string_view policy) {
+    const auto sim =
+        Finished(BuildText(Scenario(jobs, absl::StrCat("zero_latency: true, ", policy))));
+    return sim == nullptr ? std::vector<std::string>() : Runs(*sim);
+  };
+  const std::vector<std::string> waits = {"a 0-600", "b 1-601", "c 2-602", "d 601-1201"};
+  EXPECT_EQ(runs("policy: first-fit"), waits);
+  EXPECT_EQ(runs("policy: best-fit, policy_weight: 0"), waits);
+  EXPECT_THAT(runs("policy: best-fit"), ElementsAre("a 0-600", "b 1-601", "c 2-602", "d 3-603"));
+}
+
+TEST_F(StructuredDraTest, ChoicesOfAPolicyAreCounted) {
+  const std::string jobs = absl::StrCat(JobText("a", "template: one-gpu", "10m"),
+                                        JobText("b", "template: large-gpu", "10m", "1s"));
+  const auto plain = Finished(BuildText(Scenario(jobs)));
+  ASSERT_NE(plain, nullptr);
+  EXPECT_FALSE(plain->control_plane()->scheduler().policy_counts().has_value());
+  const auto sim = Finished(BuildText(Scenario(jobs, "zero_latency: true, policy: best-fit")));
+  ASSERT_NE(sim, nullptr);
+  const auto counts = sim->control_plane()->scheduler().policy_counts();
+  ASSERT_TRUE(counts.has_value());
+  // Two nodes for the first pod, and one for the second. Two equal GPUs are one solution, since the
+  // second costs no less.
+  EXPECT_EQ(counts->choices, 3);
+  EXPECT_EQ(counts->solutions, 3);
+  EXPECT_EQ(counts->steps, 6);
+  EXPECT_EQ(counts->exhausted, 0);
+  const auto short_of =
+      Finished(BuildText(Scenario(jobs, "zero_latency: true, policy: best-fit, policy_budget: 1")));
+  ASSERT_NE(short_of, nullptr);
+  EXPECT_EQ(short_of->control_plane()->scheduler().policy_counts()->exhausted, 3);
+}
+
 TEST_F(StructuredDraTest, APodWithoutSuitableDevicesWaitsForAnExplainedReason) {
   const auto sim = Finished(BuildText(Scenario(JobText("a", "template: huge-gpu", "10m"))));
   ASSERT_NE(sim, nullptr);
