@@ -14,7 +14,7 @@ struct ClaimEntry {
   std::string from_template;  // resourceClaimTemplateName, or empty
   // The request of a claim created by lowering, for reports.
   std::string mig_profile = {};
-  int32_t gpus = 0;
+  int32_t gpus = 0;  // whole GPUs; with a profile its instances, 0 is 1
   bool operator==(const ClaimEntry&) const = default;
 };
 

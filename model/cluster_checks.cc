@@ -153,6 +153,11 @@ void ClusterState::SavePods(StateWriter& out) const {
 
 absl::Status ClusterState::Load(StateReader& in) {
   in.Section("cluster");
+  // Those of the start.
+  claims_->charged.clear();
+  while (!claims_->inventory.holders().empty()) {
+    SetHolding(DeviceHolder(claims_->inventory.holders().begin()->first), DeviceHolding());
+  }
   if (in.U64() != node_count()) in.Fail("the number of nodes differs from the scenario's");
   std::vector<std::pair<uint64_t, NodeId>> ordered;
   for (size_t n = 0; n < node_count() && in.status().ok(); ++n) {
@@ -187,10 +192,8 @@ absl::Status ClusterState::Load(StateReader& in) {
 }
 
 void ClusterState::LoadClaims(StateReader& in) {
-  if (!claims_->inventory.holders().empty()) return in.Fail("claims hold devices already");
-  InventoryRows charged;
-  claims_->inventory.Load(in, &charged);
-  if (in.status().ok()) ChargeParts(charged);
+  claims_->inventory.Load(in, &claims_->charged);
+  if (in.status().ok()) ChargeParts(claims_->charged);
 }
 
 void ClusterState::LoadOrder(std::vector<std::pair<uint64_t, NodeId>> ordered, StateReader& in) {

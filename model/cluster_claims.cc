@@ -19,6 +19,8 @@ DeviceColumns& ClusterState::device_columns() { return claims_->inventory.column
 
 // --- parts of GPUs ---
 
+void ClusterState::LeavePartsToPods() { claims_->parts_are_pods = true; }
+
 void ClusterState::ChargeGpus(NodeId node, const DeviceGrant& part, int sign) {
   const NodeRow& row = rows_[node.value()];
   const bool was_in_use = NodeInUse(row, node);
@@ -45,6 +47,7 @@ ClusterState::InventoryRows ClusterState::UnchargeParts(const InventoryRows& row
 }
 
 void ClusterState::ChargeParts(const InventoryRows& rows) {
+  if (claims_->parts_are_pods) return;
   const DeviceInventory& inventory = claims_->inventory;
   for (const InventoryRow row : rows) {
     const SliceDevice* const device = inventory.published(row);
@@ -55,6 +58,7 @@ void ClusterState::ChargeParts(const InventoryRows& rows) {
 }
 
 bool ClusterState::PartsFit(const InventoryRows& rows) const {
+  if (claims_->parts_are_pods) return true;
   const DeviceInventory& inventory = claims_->inventory;
   absl::btree_map<NodeId, DeviceGrants> wanted;
   for (const InventoryRow row : rows) {
@@ -157,6 +161,25 @@ void ClusterState::ReplaceSlice(SliceId slice, const SliceFacts& facts) {
 }
 
 void ClusterState::WithdrawSlice(SliceId slice) { ChangeSlice(slice, nullptr); }
+
+// Versions stay, since those of the state that was loaded count the publication already.
+std::vector<SliceId> ClusterState::RestoreSlices(absl::Span<const SliceFacts> slices) {
+  DeviceInventory& inventory = claims_->inventory;
+  const InventoryRows held(inventory.held().begin(), inventory.held().end());
+  UnchargeParts(held);
+  for (size_t i = 0; i < inventory.slice_count(); ++i) {
+    if (inventory.slice(SliceId(i)) != nullptr) inventory.SetSlice(SliceId(i), nullptr);
+  }
+  std::vector<SliceId> ids;
+  for (const SliceFacts& facts : slices) {
+    InventorySlice read = inventory.InternSlice(facts);
+    FindNodeAndParts(facts, &read);
+    ids.push_back(inventory.AddSlice());
+    inventory.SetSlice(ids.back(), std::make_shared<const InventorySlice>(std::move(read)));
+  }
+  ChargeParts(std::exchange(claims_->charged, {}));
+  return ids;
+}
 
 void ClusterState::SetHolding(const DeviceHolder& holder, DeviceHolding holding) {
   DeviceInventory& inventory = claims_->inventory;

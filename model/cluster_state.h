@@ -335,12 +335,18 @@ class ClusterState {
   // Changes concern the node of the devices. Devices of no single node change no node's epoch, but
   // version().
   const DeviceInventory& inventory() const;
+  // From now on claims take no parts of GPUs from the columns: the pods that use them are granted
+  // the parts. Call before claims hold devices.
+  void LeavePartsToPods();
   // For selectors and searches, which intern what they ask for.
   DeviceColumns& device_columns();
   // O(content), and O(pool) while claims hold devices of the pool.
   SliceId PublishSlice(const SliceFacts& facts);
   void ReplaceSlice(SliceId slice, const SliceFacts& facts);
   void WithdrawSlice(SliceId slice);
+  // Completes Load, which knows what claims hold: these slices, in this order, replace all others.
+  // O(devices).
+  std::vector<SliceId> RestoreSlices(absl::Span<const SliceFacts> slices);
   // The claim holds these devices, and no others, from now on; `pending`: they are chosen, but not
   // written yet, which is a holding of its own. Whoever decided so is right: false only says that
   // somebody else was in the way, or that a counter does not suffice. O(devices).

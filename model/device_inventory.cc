@@ -1,6 +1,7 @@
 #include "model/device_inventory.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "absl/strings/str_cat.h"
 
@@ -29,6 +30,11 @@ NodeId DeviceInventory::node_of(InventoryRow row) const {
 const DeviceInventory::Amounts* DeviceInventory::consumed(InventoryRow row) const {
   const auto found = consumed_.find(row.value());
   return found == consumed_.end() ? nullptr : &found->second;
+}
+
+std::optional<absl::Span<const InventoryRow>> DeviceInventory::ChangedSince(uint64_t since) const {
+  if (since < first_change_) return std::nullopt;
+  return absl::MakeConstSpan(changes_).subspan(since - first_change_);
 }
 
 std::string DeviceInventory::RowText(InventoryRow row) const {
@@ -211,7 +217,18 @@ void DeviceInventory::ChargeCounters(InventoryRow row, int sign) {
   }
 }
 
+// Whoever is further behind than there are rows reads them all as fast.
+void DeviceInventory::NoteChange(InventoryRow row) {
+  const size_t most = 2 * std::max<size_t>(rows_.size(), 1024);
+  if (changes_.size() >= most) {
+    changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(most / 2));
+    first_change_ += most / 2;
+  }
+  changes_.push_back(row);
+}
+
 void DeviceInventory::SetUse(InventoryRow row, const RowUse& use) {
+  NoteChange(row);
   Row& of = rows_[row.value()];
   const bool was_held = of.use.is_held();
   of.use = use;
@@ -246,6 +263,8 @@ void DeviceInventory::AddAmount(TextId name, const Quantity& amount, int sign, A
 }
 
 void DeviceInventory::SetConsumed(InventoryRow row, Amounts amounts) {
+  if (amounts.empty() && consumed_.empty()) return;
+  NoteChange(row);
   if (amounts.empty()) {
     consumed_.erase(row.value());
   } else {

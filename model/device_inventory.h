@@ -26,6 +26,7 @@
 #ifndef DRASIM_MODEL_DEVICE_INVENTORY_H_
 #define DRASIM_MODEL_DEVICE_INVENTORY_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -154,6 +155,7 @@ class DeviceInventory {
   // For selectors and searches, which intern what they ask for.
   DeviceColumns& columns() { return columns_; }
   absl::Span<const DevicePool> pools() const { return pools_; }
+  size_t slice_count() const { return slices_.size(); }  // with those that were withdrawn
   // Null: withdrawn. The slice stays as long as somebody keeps it.
   const SliceRef& slice(SliceId id) const { return slices_[id.value()]; }
   size_t row_count() const { return rows_.size(); }
@@ -170,6 +172,11 @@ class DeviceInventory {
   const Amounts* consumed(InventoryRow row) const;
   // By driver, in the order in which they came.
   absl::Span<const DriverTotals> totals() const { return totals_; }
+  // Changes of what claims hold, counted from the beginning: one for each row that changes.
+  uint64_t use_changes() const { return first_change_ + changes_.size(); }
+  // The rows of the changes after the first `since`, some perhaps several times; none if that is
+  // too long ago, and every row may have changed. Valid until the next change.
+  std::optional<absl::Span<const InventoryRow>> ChangedSince(uint64_t since) const;
   const absl::btree_map<DeviceHolder, DeviceHolding>& holders() const { return holders_; }
   // Invalid for a device that was neither published nor held.
   InventoryRow Find(absl::string_view driver, absl::string_view pool,
@@ -224,6 +231,7 @@ class DeviceInventory {
   void AddToPool(SliceId id, DevicePool* pool);
   // Adds what the row consumes to the counters of its pool.
   void ChargeCounters(InventoryRow row, int sign);
+  void NoteChange(InventoryRow row);
   void SetUse(InventoryRow row, const RowUse& use);
   void SetConsumed(InventoryRow row, Amounts amounts);
   void Apply(DeviceHolder holder, const DeviceHold& hold, int sign);
@@ -239,6 +247,8 @@ class DeviceInventory {
   absl::Status CheckRows() const;
   absl::Status CheckAlone() const;
   absl::Status CheckPool(const DevicePool& pool) const;
+  // Driver, pool and device.
+  std::array<absl::string_view, 3> RowTexts(InventoryRow row) const;
   void SaveRow(InventoryRow row, StateWriter& out) const;
   InventoryRow LoadRow(StateReader& in);
   void SaveRows(bool RowUse::*mark, StateWriter& out) const;
@@ -254,6 +264,8 @@ class DeviceInventory {
   absl::flat_hash_map<uint32_t, Amounts> consumed_;  // by row
   absl::btree_map<DeviceHolder, DeviceHolding> holders_;
   std::vector<DriverTotals> totals_;
+  std::vector<InventoryRow> changes_;  // the latest
+  uint64_t first_change_ = 0;          // its number
 };
 
 }  // namespace drasim

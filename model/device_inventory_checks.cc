@@ -136,12 +136,14 @@ absl::Status DeviceInventory::Check() const {
   return status;
 }
 
-void DeviceInventory::SaveRow(InventoryRow row, StateWriter& out) const {
+std::array<absl::string_view, 3> DeviceInventory::RowTexts(InventoryRow row) const {
   const DeviceTexts& texts = columns_.texts();
   const DevicePool& pool = pools_[rows_[row.value()].pool.value()];
-  out.Str(texts.Text(pool.driver));
-  out.Str(texts.Text(pool.name));
-  out.Str(texts.Text(rows_[row.value()].name));
+  return {texts.Text(pool.driver), texts.Text(pool.name), texts.Text(rows_[row.value()].name)};
+}
+
+void DeviceInventory::SaveRow(InventoryRow row, StateWriter& out) const {
+  for (const absl::string_view text : RowTexts(row)) out.Str(text);
 }
 
 InventoryRow DeviceInventory::LoadRow(StateReader& in) {
@@ -156,15 +158,27 @@ void DeviceInventory::SaveRows(bool RowUse::*mark, StateWriter& out) const {
   for (size_t i = 0; i < rows_.size(); ++i) {
     if (rows_[i].use.*mark) marked.push_back(InventoryRow(i));
   }
+  std::sort(marked.begin(), marked.end(), [this](InventoryRow left, InventoryRow right) {
+    return RowTexts(left) < RowTexts(right);
+  });
   out.U64(marked.size());
   for (const InventoryRow row : marked) SaveRow(row, out);
 }
 
+// Numbers of texts and rows depend on when they came, so that names give the order: equal states
+// have equal bytes.
 void DeviceInventory::Save(StateWriter& out) const {
   out.Section("devices");
   const DeviceTexts& texts = columns_.texts();
-  out.U64(holders_.size());
-  for (const auto& [holder, holding] : holders_) {
+  std::vector<const std::pair<const DeviceHolder, DeviceHolding>*> sorted;
+  for (const auto& entry : holders_) sorted.push_back(&entry);
+  std::sort(sorted.begin(), sorted.end(), [&texts](const auto* left, const auto* right) {
+    return std::pair(texts.Text(left->first.claim), left->first.pending) <
+           std::pair(texts.Text(right->first.claim), right->first.pending);
+  });
+  out.U64(sorted.size());
+  for (const auto* entry : sorted) {
+    const auto& [holder, holding] = *entry;
     out.Str(texts.Text(holder.claim));
     out.Bool(holder.pending);
     out.Bool(holding.fits);

@@ -64,6 +64,7 @@ enum class EvictionCause : uint32_t {
   kRepartitioned = 5,  // its node gets another MIG layout
   kTurnedAway = 6,     // another pod of its job was rejected at admission
   kDeleted = 7,        // a user deleted it, and its owner recreates it
+  kTainted = 8,        // a device of it has a taint with the effect NoExecute
 };
 // The reason for which a kubelet rejects a bound pod. Values are part of the ledger's format.
 enum class AdmissionFailure : uint32_t {

@@ -159,7 +159,7 @@ std::vector<size_t> FitCounter::RowsOf(const PodShape& shape) const {
   bool whole = shape.request.gpu_count > 0 && !shape.request.is_share();
   for (const ClaimEntry& claim : shape.claims) {
     if (!claim.mig_profile.empty()) want_profile(claim.mig_profile);
-    whole |= claim.gpus > 0;
+    whole |= claim.mig_profile.empty() && claim.gpus > 0;
   }
   if (profile_rows_ == rows_.size()) return rows;
   if (whole) want(profile_rows_);

@@ -88,6 +88,8 @@ absl::string_view EvictionCauseName(EvictionCause cause) {
       return "another pod of its job was turned away";
     case EvictionCause::kDeleted:
       return "a user deleted it, and its owner recreates it";
+    case EvictionCause::kTainted:
+      return "a device of it has a NoExecute taint";
   }
   return "for an unknown cause";
 }

@@ -41,8 +41,11 @@ DeviceParts PartsOf(const PodShape& shape, const MigTable* table) {
   };
   for (const auto& [profile, count] : shape.request.mig) want(profile, count);
   for (const ClaimEntry& claim : shape.claims) {
-    if (!claim.mig_profile.empty()) want(claim.mig_profile, 1);
-    parts.gpus += claim.gpus;
+    if (claim.mig_profile.empty()) {
+      parts.gpus += claim.gpus;
+    } else {
+      want(claim.mig_profile, std::max(1, claim.gpus));
+    }
   }
   if (table != nullptr) {
     std::stable_sort(parts.instances.begin(), parts.instances.end(), [&](size_t a, size_t b) {

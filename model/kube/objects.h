@@ -24,6 +24,7 @@
 #include "model/kube/name.h"
 #include "model/kube/node_set.h"
 #include "model/kube/shared_message.h"
+#include "model/time.h"
 
 namespace drasim {
 
@@ -31,6 +32,7 @@ namespace proto::kube {
 class AllocationResultV1;
 class DeviceClaim;
 class DeviceClass;
+class DeviceTaintRule;
 class ResourceClaimStatusV1;
 class ResourceSlice;
 }  // namespace proto::kube
@@ -180,6 +182,25 @@ struct ResourceSliceObject {
   bool operator==(const ResourceSliceObject&) const = default;
 };
 
+// A taint that an administrator puts on devices.
+struct DeviceTaintRuleObject {
+  // The condition EvictionInProgress of its status. Times are whole seconds.
+  struct Eviction {
+    bool known = false;  // the condition is there
+    bool in_progress = false;
+    std::string reason;
+    std::string message;
+    int64_t generation = 0;  // observedGeneration
+    SimTime changed;         // lastTransitionTime, also of a change of the text alone
+    bool operator==(const Eviction&) const = default;
+  };
+  ObjectMeta meta;
+  int64_t generation = 1;                              // counts changes of the specification
+  SharedMessage<proto::kube::DeviceTaintRule> object;  // without status
+  Eviction eviction;
+  bool operator==(const DeviceTaintRuleObject&) const = default;
+};
+
 struct PodSchedulingContext {
   struct ClaimNodes {
     Name entry;                      // of pod.spec.resourceClaims
@@ -216,8 +237,9 @@ struct Pod {
   std::vector<ClaimName> claim_names;  // status.resourceClaimStatuses
   // Message of the condition PodScheduled=False; invalid: there is no such condition.
   SummaryId unschedulable;
-  NodeId nominated;  // status.nominatedNodeName; invalid: none
-  PodId row;         // of the run; invalid: none
+  NodeId nominated;        // status.nominatedNodeName; invalid: none
+  bool disrupted = false;  // there is a condition DisruptionTarget=True
+  PodId row;               // of the run; invalid: none
   bool operator==(const Pod&) const = default;
 };
 
@@ -237,17 +259,18 @@ enum class ObjectKind : uint8_t {
   kParameters = 5,
   kDeviceClass = 6,
   kResourceSlice = 7,
+  kDeviceTaintRule = 8,
   // Events of events.k8s.io: writes of them are calls like others, but the server keeps none, since
   // no component reads them.
-  kEvent = 8,
+  kEvent = 9,
 };
-inline constexpr size_t kObjectKinds = 8;  // that are kept
+inline constexpr size_t kObjectKinds = 9;  // that are kept
 
 // One object of any kind; the index of the variant is the ObjectKind.
 using ObjectRef =
     std::variant<Ref<Pod>, Ref<ResourceClass>, Ref<ResourceClaim>, Ref<ResourceClaimTemplate>,
                  Ref<PodSchedulingContext>, Ref<ParametersObject>, Ref<DeviceClassObject>,
-                 Ref<ResourceSliceObject>>;
+                 Ref<ResourceSliceObject>, Ref<DeviceTaintRuleObject>>;
 
 inline ObjectKind KindOf(const ObjectRef& object) {
   return static_cast<ObjectKind>(object.index());

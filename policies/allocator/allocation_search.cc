@@ -7,6 +7,7 @@
 #include "absl/numeric/int128.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "policies/allocator/search_counts.h"
 #include "policies/allocator/search_pruning.h"
 
 namespace drasim {
@@ -43,6 +44,17 @@ AllocationSearch::Outcome AllocationSearch::Fail(std::string error) {
 }
 
 AllocationSearch::Outcome AllocationSearch::Run(const NodeView& node) {
+  tried_ = 0;
+  const Outcome outcome = Search(node);
+  if (SearchCounts* const counts = options_.counts; counts != nullptr) {
+    ++counts->searches;
+    counts->steps += static_cast<uint64_t>(steps_);
+    counts->candidates += tried_;
+  }
+  return outcome;
+}
+
+AllocationSearch::Outcome AllocationSearch::Search(const NodeView& node) {
   node_ = &node;
   steps_ = 0;
   error_.clear();
@@ -54,6 +66,7 @@ AllocationSearch::Outcome AllocationSearch::Run(const NodeView& node) {
   budget_ = options_.count_steps ? unlimited : options_.steps_before_pruning;
   Outcome outcome = Step(Position());
   if (outcome == Outcome::kGaveUp) {
+    if (options_.counts != nullptr) options_.counts->steps += static_cast<uint64_t>(steps_);
     ForgetLeftovers();
     budget_ = unlimited;
     steps_ = 0;
@@ -352,6 +365,7 @@ bool AllocationSearch::Charges(const RequestPlan& request, uint32_t device) cons
 
 AllocationSearch::Outcome AllocationSearch::Take(uint32_t claim, uint32_t request, Place place,
                                                  bool must) {
+  ++tried_;
   const RequestPlan& plan = plan_->request(request);
   const uint32_t device = place.device;
   const CatalogDevice& row = catalog_.devices()[device];

@@ -59,6 +59,7 @@ class AllocationSearch {
   uint32_t chosen(uint32_t claim, uint32_t group) const { return chosen_[claim][group]; }
 
  private:
+  Outcome Search(const NodeView& node);
   friend class BranchPruner;  // reads the state of the search
   friend class ChoiceSearch;  // goes on where the search has found a solution
   friend class ChoiceView;
@@ -120,6 +121,7 @@ class AllocationSearch {
   bool has_leftovers_ = false;
   std::string error_;
   int64_t steps_ = 0;
+  uint64_t tried_ = 0;                      // devices, of the last Run
   std::vector<std::vector<Place>> listed_;  // by request plan, of mode All
   std::vector<TakenDevice> taken_;
   std::vector<TakenDevice> solution_;

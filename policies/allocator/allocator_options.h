@@ -10,6 +10,7 @@
 namespace drasim {
 
 class ChoicePolicy;
+struct SearchCounts;
 
 struct AllocatorOptions {
   StructuredRelease release = StructuredRelease::k1_37;
@@ -29,6 +30,8 @@ struct AllocatorOptions {
   bool share_answers = true;
   // Order of the pools where upstream's is random: releases 1.34 and 1.35.
   uint64_t pool_order_seed = 0;
+  // Counts searches, if it is set; must outlive the allocators and verdicts.
+  SearchCounts* counts = nullptr;
   // Chooses among all solutions on a node; null: the first one counts, as upstream.
   std::shared_ptr<const ChoicePolicy> policy;
   // How many devices the choice may try on a node, once there is a solution.

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "model/status_macros.h"
+#include "policies/allocator/search_counts.h"
 #include "policies/cel/value.h"
 
 namespace drasim {
@@ -62,6 +63,7 @@ void CelVerdicts::Decide(Compiled* compiled, size_t row) {
   const size_t end = std::min(columns_.size(), row + compiled->block);
   for (size_t i = row; i < end && verdicts[i] == kUnknown; ++i) rows_.push_back(DeviceRow(i));
   compiled->block = std::min(2 * compiled->block, kLargestBlock);
+  if (counts_ != nullptr) counts_->cel_evaluations += rows_.size();
   decided_.resize(rows_.size());
   compiled->bound->Evaluate(rows_, absl::MakeSpan(decided_));
   for (size_t i = 0; i < rows_.size(); ++i) {
@@ -88,6 +90,7 @@ absl::StatusOr<DeviceValue> CelVerdicts::Derive(absl::string_view expression, De
   }
   Compiled& compiled = derived_[found->second];
   if (!compiled.error.empty()) return absl::InvalidArgumentError(compiled.error);
+  if (counts_ != nullptr) ++counts_->cel_evaluations;
   return compiled.bound->Derive(row);
 }
 

@@ -30,6 +30,11 @@ struct ChoiceCounts {
     steps += choice.steps;
     exhausted += choice.exhausted ? 1 : 0;
   }
+  // For checkpoints (sim/dra/api/plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    a(s.choices, s.solutions, s.steps, s.exhausted);
+  }
   friend bool operator==(const ChoiceCounts&, const ChoiceCounts&) = default;
 };
 

@@ -100,6 +100,11 @@ class DeviceCatalog {
   // Whether any slice or device selects nodes by labels.
   bool has_node_selectors() const { return has_node_selectors_; }
 
+  // The last device of a row of the inventory, whose others follow by CatalogDevice::next, or
+  // kNoDevice.
+  uint32_t LastOfRow(InventoryRow row) const {
+    return row.value() < last_of_row_.size() ? last_of_row_[row.value()] : CatalogDevice::kNoDevice;
+  }
   // All devices of that identity: several when slices of different generations have it.
   std::vector<uint32_t> Find(const DeviceId& id) const;
 

@@ -17,6 +17,12 @@ struct DeviceId {
   std::string pool;
   std::string device;
 
+  // For checkpoints (sim/dra/api/plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    a(s.driver, s.pool, s.device);
+  }
+
   friend bool operator==(const DeviceId&, const DeviceId&) = default;
   friend bool operator<(const DeviceId& left, const DeviceId& right) {
     return std::tie(left.driver, left.pool, left.device) <

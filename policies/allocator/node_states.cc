@@ -39,14 +39,24 @@ void AppendCharge(const PoolView& pool, uint32_t device, std::vector<uint64_t>* 
 
 }  // namespace
 
+// A node whose state nobody has asked for since it was forgotten is in the list already.
+void NodeStates::Forget(uint32_t node) {
+  if (node >= states_.size() || states_[node] == kUnknown) return;
+  states_[node] = kUnknown;
+  const size_t most = 2 * std::max<size_t>(states_.size(), 1024);
+  if (changes_.size() >= most) {
+    changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(most / 2));
+    first_change_ += most / 2;
+  }
+  changes_.push_back(node);
+}
+
 void NodeStates::PoolsChanged(absl::Span<const uint32_t> pools) {
   for (const uint32_t pool : pools) {
     for (const uint32_t view : pools_.ViewsOfPool(pool)) {
       if (view < pool_states_.size()) pool_states_[view] = kUnknown;
     }
-    for (const uint32_t node : pools_.NodesOfPool(pool)) {
-      if (node < states_.size()) states_[node] = kUnknown;
-    }
+    for (const uint32_t node : pools_.NodesOfPool(pool)) Forget(node);
   }
 }
 
@@ -57,6 +67,8 @@ void NodeStates::Refresh() {
   generation_ = shared.generation();
   states_.clear();
   pool_states_.clear();
+  first_change_ += changes_.size() + 1;
+  changes_.clear();
 }
 
 uint32_t NodeStates::Find(const NodeView& node) {

@@ -10,6 +10,7 @@
 #define DRASIM_POLICIES_ALLOCATOR_NODE_STATES_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -32,6 +33,16 @@ class NodeStates {
   // Must be told of pools of the catalog whose use has changed. O(nodes that see them).
   void PoolsChanged(absl::Span<const uint32_t> pools);
 
+  // Calls of PoolsChanged and Refresh that have forgotten known states, and the nodes concerned,
+  // counted from the beginning.
+  uint64_t changes() const { return first_change_ + changes_.size(); }
+  // The nodes, by NodeView::id, of the changes after the first `since`, some perhaps several times;
+  // none if that is too long ago. Valid until the next change.
+  std::optional<absl::Span<const uint32_t>> ChangedSince(uint64_t since) const {
+    if (since < first_change_) return std::nullopt;
+    return absl::MakeConstSpan(changes_).subspan(since - first_change_);
+  }
+
   // Must be called before the states of a decision are asked for: numbers that have lost their
   // meaning are forgotten. O(1) otherwise.
   void Refresh();
@@ -39,6 +50,7 @@ class NodeStates {
  private:
   static constexpr uint32_t kUnknown = ~uint32_t{0};
 
+  void Forget(uint32_t node);
   uint32_t Find(const NodeView& node);
   uint32_t FreeStateOf(const NodeView& node);
   uint32_t PoolStateOf(const PoolView& pool);
@@ -51,6 +63,8 @@ class NodeStates {
   uint64_t generation_ = 0;
   std::vector<uint32_t> states_;       // by NodeView::id
   std::vector<uint32_t> pool_states_;  // by PoolView::id
+  std::vector<uint32_t> changes_;      // the latest
+  uint64_t first_change_ = 0;          // its number
 };
 
 }  // namespace drasim

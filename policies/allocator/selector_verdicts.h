@@ -11,6 +11,8 @@
 
 namespace drasim {
 
+struct SearchCounts;
+
 enum class SelectorVerdict : uint8_t { kNo, kYes, kError };
 
 // Expressions have dense ids, so that the allocator never compares their texts. Devices are rows
@@ -19,6 +21,9 @@ enum class SelectorVerdict : uint8_t { kNo, kYes, kError };
 class SelectorVerdicts {
  public:
   virtual ~SelectorVerdicts() = default;
+
+  // Evaluations are added there from now on; it must outlive the verdicts.
+  void set_counts(SearchCounts* counts) { counts_ = counts; }
 
   // The id of a selector. The same text has the same id.
   virtual int Selector(absl::string_view expression) = 0;
@@ -32,6 +37,9 @@ class SelectorVerdicts {
   // The value of a derived attribute's expression. Lists are interned in the columns. The status
   // has upstream's words, be it a compilation that fails.
   virtual absl::StatusOr<DeviceValue> Derive(absl::string_view expression, DeviceRow row) = 0;
+
+ protected:
+  SearchCounts* counts_ = nullptr;
 };
 
 }  // namespace drasim

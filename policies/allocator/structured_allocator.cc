@@ -88,10 +88,32 @@ class AllocatorState {
       return;
     }
     Plan(claims);
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      const std::optional<AllocationOutcome> known = KnownOutcome(*nodes[i]);
-      outcomes[i] = known.has_value() ? *known : Search(*nodes[i]).outcome;
+    for (size_t i = 0; i < nodes.size(); ++i) outcomes[i] = OutcomeOn(*nodes[i]);
+  }
+
+  const NodeOutcomes* DecideNodes(ClaimSpan claims) {
+    AllocationAnswer refused;
+    if (!Accepts(claims, &refused)) return nullptr;
+    Plan(claims);
+    if (answers_ == nullptr) return nullptr;
+    const absl::Span<const NodeView* const> nodes = held_->nodes();
+    NodeOutcomes& known = held_->OutcomesFor(answers_);
+    const uint64_t changes = held_->states().changes();
+    std::optional<absl::Span<const uint32_t>> changed;
+    if (known.seen.has_value()) changed = held_->states().ChangedSince(*known.seen);
+    if (changed.has_value()) {
+      for (const uint32_t view : *changed) {
+        const NodeId node = held_->NodeOf(view);
+        if (node.valid()) known.Set(node, OutcomeOn(*nodes[node.value()]));
+      }
+    } else {
+      std::vector<AllocationOutcome> outcomes;
+      outcomes.reserve(nodes.size());
+      for (const NodeView* node : nodes) outcomes.push_back(OutcomeOn(*node));
+      known.SetAll(std::move(outcomes));
     }
+    known.seen = changes;
+    return &known;
   }
 
   void RankAll(absl::Span<const NodeView* const> nodes, ClaimSpan claims, absl::Span<int64_t> ranks,
@@ -147,6 +169,11 @@ class AllocatorState {
   std::optional<AllocationOutcome> KnownOutcome(const NodeView& view) {
     if (answers_ == nullptr) return std::nullopt;
     return answers_->Of(held_->states().StateOf(view));
+  }
+
+  AllocationOutcome OutcomeOn(const NodeView& view) {
+    const std::optional<AllocationOutcome> known = KnownOutcome(view);
+    return known.has_value() ? *known : Search(view).outcome;
   }
 
   std::unique_ptr<AllocationSearch> NewSearch(const ReleaseRules* rules) {
@@ -244,6 +271,11 @@ AllocationAnswer StructuredAllocator::Allocate(const proto::kube::Node& node,
 AllocationAnswer StructuredAllocator::Decide(const proto::kube::Node& node,
                                              absl::Span<const ResourceClaimV1* const> claims) {
   return state_->Decide(node, claims);
+}
+
+const NodeOutcomes* StructuredAllocator::DecideNodes(
+    absl::Span<const ResourceClaimV1* const> claims) {
+  return state_->DecideNodes(claims);
 }
 
 void StructuredAllocator::DecideAll(absl::Span<const NodeView* const> nodes,

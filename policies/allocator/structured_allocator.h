@@ -31,6 +31,7 @@
 #include "policies/allocator/choice.h"
 #include "policies/allocator/device_use.h"
 #include "policies/allocator/held_devices.h"
+#include "policies/allocator/node_outcomes.h"
 #include "policies/allocator/node_pools.h"
 #include "policies/allocator/selector_verdicts.h"
 
@@ -71,6 +72,12 @@ class StructuredAllocator {
   // The same without the results: what a filter needs.
   AllocationAnswer Decide(const proto::kube::Node& node,
                           absl::Span<const proto::kube::ResourceClaimV1* const> claims);
+
+  // Decides for all nodes of HeldDevices::SetNodes, as Decide does: what changed since the latest
+  // decision for claims that differ in nothing but their names is decided again, the rest is known.
+  // Null, for lack of answers to share: without share_answers, or for claims that are refused
+  // anywhere. Valid until the next call. O(changed nodes).
+  const NodeOutcomes* DecideNodes(absl::Span<const proto::kube::ResourceClaimV1* const> claims);
 
   // Decides for many nodes, views of the allocator's pools: outcomes[i] is that of Decide on
   // nodes[i], which also says why. Nodes in the same state (NodeStates) cost one search, as do

@@ -33,24 +33,79 @@ uint32_t UseIndex::PoolOf(uint32_t device) const {
   return catalog_->slices()[catalog_->devices()[device].slice].pool;
 }
 
+absl::StatusOr<std::vector<ExactAmount>> UseIndex::AmountsOf(
+    uint32_t device, const DeviceId& id, const std::map<std::string, Quantity>& consumed) const {
+  const DeviceKind& kind = catalog_->kinds()[catalog_->devices()[device].kind];
+  const DeviceCapacities& capacities = catalog_->capacities(kind.capacities);
+  std::vector<ExactAmount> amounts(capacities.size());
+  for (size_t i = 0; i < capacities.size(); ++i) {
+    const auto entry = consumed.find(capacities[i].name);
+    if (entry == consumed.end()) continue;
+    const std::optional<ExactAmount> nanos = entry->second.Nanos();
+    if (!nanos.has_value()) return TooLarge(id, entry->first, entry->second);
+    amounts[i] = *nanos;
+  }
+  return amounts;
+}
+
 absl::StatusOr<UseIndex::Amounts> UseIndex::Consumed(const DeviceUse& use) const {
   Amounts found;
   for (const auto& [id, consumed] : use.consumed) {
     for (const uint32_t device : catalog_->Find(id)) {
-      const DeviceKind& kind = catalog_->kinds()[catalog_->devices()[device].kind];
-      const DeviceCapacities& capacities = catalog_->capacities(kind.capacities);
-      std::vector<ExactAmount> amounts(capacities.size());
-      for (size_t i = 0; i < capacities.size(); ++i) {
-        const auto entry = consumed.find(capacities[i].name);
-        if (entry == consumed.end()) continue;
-        const std::optional<ExactAmount> nanos = entry->second.Nanos();
-        if (!nanos.has_value()) return TooLarge(id, entry->first, entry->second);
-        amounts[i] = *nanos;
-      }
+      ASSIGN_OR_RETURN(std::vector<ExactAmount> amounts, AmountsOf(device, id, consumed));
       found.emplace_back(device, std::move(amounts));
     }
   }
   return found;
+}
+
+void UseIndex::Sync(const DeviceInventory& inventory, InventoryRow row,
+                    std::vector<uint32_t>* pools) {
+  const RowUse& use = inventory.use(row);
+  const DeviceInventory::Amounts* const amounts = inventory.consumed(row);
+  DeviceId id;  // of a row with amounts
+  std::map<std::string, Quantity> consumed;
+  if (amounts != nullptr || !too_large_.empty()) {
+    const DeviceTexts& texts = inventory.columns().texts();
+    const DevicePool& pool = inventory.pools()[inventory.pool_of(row).value()];
+    id = {texts.Text(pool.driver), texts.Text(pool.name), texts.Text(inventory.name_of(row))};
+    too_large_.erase(id);
+  }
+  if (amounts != nullptr && use.is_held()) {
+    const DeviceTexts& texts = inventory.columns().texts();
+    for (const auto& [name, amount] : *amounts) consumed[texts.Text(name)] = amount;
+  }
+  for (uint32_t device = catalog_->LastOfRow(row); device != CatalogDevice::kNoDevice;
+       device = catalog_->devices()[device].next) {
+    uint32_t& holders = holders_[PoolOf(device)];
+    holders -= dedicated_[device] ? 1 : 0;
+    dedicated_[device] = use.is_dedicated();
+    holders += dedicated_[device] ? 1 : 0;
+    pools->push_back(PoolOf(device));
+    if (const auto known = shares_.find(device); known != shares_.end()) {
+      holders -= known->second.holders;
+      shares_.erase(known);
+    }
+    if (use.shares == 0 && consumed.empty()) continue;
+    Share share;
+    share.holders = use.shares > 0 ? 1 : 0;
+    if (!consumed.empty()) {
+      ++share.holders;
+      ++share.consumers;
+      absl::StatusOr<std::vector<ExactAmount>> exact = AmountsOf(device, id, consumed);
+      if (exact.ok()) {
+        share.amounts = *std::move(exact);
+      } else {
+        too_large_[id] = exact.status();
+      }
+    }
+    holders += share.holders;
+    shares_[device] = std::move(share);
+  }
+}
+
+absl::Status UseIndex::status() const {
+  return too_large_.empty() ? absl::OkStatus() : too_large_.begin()->second;
 }
 
 void UseIndex::Hold(uint32_t device) {

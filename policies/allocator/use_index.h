@@ -3,7 +3,9 @@
 #define DRASIM_POLICIES_ALLOCATOR_USE_INDEX_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,14 @@ class UseIndex {
   // REQUIRES: was added before, be it together with others.
   std::vector<uint32_t> Remove(const DeviceUse& use);
 
+  // Takes over what claims hold of a row of an inventory, which is that of the catalog. Appends the
+  // pools in which something has changed, some perhaps several times. An index is kept by this
+  // function or by the two above, never by both. O(devices of the row).
+  void Sync(const DeviceInventory& inventory, InventoryRow row, std::vector<uint32_t>* pools);
+  // OutOfRange while a row has more consumed than 10^24; it names the first one. Such a row counts
+  // as one of which nothing is consumed.
+  absl::Status status() const;
+
   bool IsDedicated(uint32_t device) const { return dedicated_[device]; }
   // Held alone or in shares.
   bool IsHeld(uint32_t device) const { return dedicated_[device] || IsShared(device); }
@@ -45,6 +55,9 @@ class UseIndex {
   using Amounts = std::vector<std::pair<uint32_t, std::vector<ExactAmount>>>;  // by device
 
   absl::StatusOr<Amounts> Consumed(const DeviceUse& use) const;
+  // By capacity of the device; none: `id`, whose device it is, consumes more than 10^24.
+  absl::StatusOr<std::vector<ExactAmount>> AmountsOf(
+      uint32_t device, const DeviceId& id, const std::map<std::string, Quantity>& consumed) const;
   uint32_t PoolOf(uint32_t device) const;
   void Hold(uint32_t device);
   void Release(uint32_t device);
@@ -56,6 +69,7 @@ class UseIndex {
   absl::flat_hash_map<uint32_t, uint32_t> more_holders_;  // of dedicated devices, beyond the first
   absl::flat_hash_map<uint32_t, Share> shares_;
   std::vector<uint32_t> holders_;  // by pool
+  std::map<DeviceId, absl::Status> too_large_;
 };
 
 }  // namespace drasim

@@ -23,9 +23,17 @@ class AllocatedDevices {
   void OnClaim(const proto::kube::ResourceClaimV1* before,
                const proto::kube::ResourceClaimV1* after);
 
-  // The devices of the claims, and of those in flight (InFlightClaims). InvalidArgument once a
-  // claim held a capacity that is no quantity. O(devices).
+  // InvalidArgument once a claim held a capacity that is no quantity.
+  const absl::Status& status() const { return status_; }
+  // The devices of the claims, and of those in flight (InFlightClaims), unless status() is an
+  // error. O(devices).
   absl::StatusOr<DeviceUse> Use() const;
+
+  // For checkpoints (sim/dra/api/plane_archive.h). The cluster saves the devices.
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    a(s.status_);
+  }
 
  private:
   ClusterState* cluster_;

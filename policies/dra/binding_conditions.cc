@@ -4,8 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/time/time.h"
-#include "model/time.h"
+#include "model/kube/kube_time.h"
 
 namespace drasim {
 namespace {
@@ -90,18 +89,6 @@ bool BindingTimedOut(const kube::ResourceClaimV1& claim, int64_t timeout_ns, int
   const std::string& allocated = claim.status().allocation().allocation_timestamp();
   if (allocated.empty() || !HasBindingConditions(claim)) return false;
   return now_ns - KubeTimeNs(allocated) > timeout_ns;
-}
-
-int64_t KubeTimeNs(const std::string& text) {
-  absl::Time time;
-  std::string error;
-  if (!absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return 0;
-  return absl::ToUnixNanos(time);
-}
-
-std::string KubeTimeText(int64_t ns) {
-  return absl::FormatTime("%Y-%m-%d%ET%H:%M:%SZ", absl::FromUnixSeconds(ns / kSecondNs),
-                          absl::UTCTimeZone());
 }
 
 }  // namespace drasim

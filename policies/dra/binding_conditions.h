@@ -30,11 +30,6 @@ bool HasBindingConditions(const proto::kube::ResourceClaimV1& claim);
 // without conditions, or without a timestamp. `now_ns` counts from 1970.
 bool BindingTimedOut(const proto::kube::ResourceClaimV1& claim, int64_t timeout_ns, int64_t now_ns);
 
-// A time of an object ("2026-01-02T00:00:00Z") in nanoseconds from 1970, and back in whole seconds,
-// as metav1.Time keeps it. Requires a valid time.
-int64_t KubeTimeNs(const std::string& text);
-std::string KubeTimeText(int64_t ns);
-
 }  // namespace drasim
 
 #endif  // DRASIM_POLICIES_DRA_BINDING_CONDITIONS_H_

@@ -55,6 +55,12 @@ struct ClaimCall {
   ClaimRef claim;  // as it is to be written; otherwise its namespace and name count
   std::string consumer_uid;
   proto::kube::ExtendedResourceClaimStatus pod_status;
+
+  // For checkpoints (sim/dra/api/plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    a(s.verb, s.claim, s.consumer_uid, s.pod_status);
+  }
 };
 
 // The answer to a call. Aborted: the object has changed since it was read (409).

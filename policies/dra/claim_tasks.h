@@ -23,7 +23,9 @@ inline constexpr int64_t kRetryPauseNs = 10'000'000;
 
 class ClaimTask {
  public:
+  enum class Kind : uint8_t { kSingleCall, kDelete, kBind };
   virtual ~ClaimTask() = default;
+  virtual Kind kind() const = 0;
   // The next call; none at the end. `reply` answers the previous one: null for the first.
   virtual std::optional<ClaimCall> Next(const ClaimReply* reply) = 0;
   // Whether the call that Next gave is due only after kRetryPauseNs.
@@ -32,6 +34,12 @@ class ClaimTask {
   const absl::Status& status() const { return status_; }
   // The claim's latest version that a call returned, or the one given; null once it is deleted.
   const ClaimRef& claim() const { return claim_; }
+
+  // For checkpoints (sim/dra/api/plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    a(s.claim_, s.pauses_, s.status_);
+  }
 
  protected:
   explicit ClaimTask(ClaimRef claim) : claim_(std::move(claim)) {}
@@ -51,7 +59,14 @@ class ClaimTask {
 class SingleCallTask : public ClaimTask {
  public:
   explicit SingleCallTask(ClaimCall call) : ClaimTask(call.claim), call_(std::move(call)) {}
+  Kind kind() const override { return Kind::kSingleCall; }
   std::optional<ClaimCall> Next(const ClaimReply* reply) override;
+
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    ClaimTask::Fields(a, s);
+    a(s.call_);
+  }
 
  private:
   ClaimCall call_;
@@ -61,7 +76,14 @@ class SingleCallTask : public ClaimTask {
 class DeleteClaimTask : public ClaimTask {
  public:
   explicit DeleteClaimTask(ClaimRef claim) : ClaimTask(std::move(claim)) {}
+  Kind kind() const override { return Kind::kDelete; }
   std::optional<ClaimCall> Next(const ClaimReply* reply) override;
+
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    ClaimTask::Fields(a, s);
+    a(s.stage_, s.attempts_);
+  }
 
  private:
   enum class Stage : uint8_t { kBegin, kRefresh, kUpdate, kDelete };
@@ -86,6 +108,12 @@ struct ClaimReservation {
   bool is_synthetic = false;
   proto::kube::ExtendedResourceClaimStatus pod_status;  // without the claim's name
   std::string pod_key;                                  // "default/pod-0"
+
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    a(s.allocation, s.consumer, s.timestamp, s.may_be_written, s.is_stale, s.is_synthetic,
+      s.pod_status, s.pod_key);
+  }
 };
 
 // Makes the claim if need be, adds the finalizer, and writes allocation and reservation. After a
@@ -94,7 +122,14 @@ class BindClaimTask : public ClaimTask {
  public:
   BindClaimTask(ClaimRef claim, ClaimReservation reservation)
       : ClaimTask(std::move(claim)), reservation_(std::move(reservation)) {}
+  Kind kind() const override { return Kind::kBind; }
   std::optional<ClaimCall> Next(const ClaimReply* reply) override;
+
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    ClaimTask::Fields(a, s);
+    a(s.reservation_, s.stage_, s.attempts_);
+  }
 
  private:
   enum class Stage : uint8_t { kBegin, kCreate, kRefresh, kFinalizer, kStatus, kPodStatus };

@@ -32,6 +32,12 @@ class CounterLedger {
   // the slices) if the ledger has any device with counters.
   std::vector<CounterDrift> Drift(Slices slices) const;
 
+  // For checkpoints (sim/dra/api/plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    a(s.held_);
+  }
+
  private:
   using Amounts = std::map<std::pair<std::string, std::string>, ExactAmount>;  // by set and counter
 

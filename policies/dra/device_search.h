@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
-#include "policies/allocator/device_use.h"
+#include "policies/allocator/node_outcomes.h"
 #include "policies/dra/claim_port.h"
 
 namespace drasim {
@@ -38,12 +38,14 @@ class DeviceSearch {
   // Devices of the node for all of the claims, none of which is allocated.
   virtual SearchResult Allocate(const proto::kube::Node& node,
                                 absl::Span<const ClaimRef> claims) = 0;
+  // Whether Allocate finds devices, for all nodes of the cluster by number; null if that is known
+  // of no node before it is searched. Valid until the next call.
+  virtual const NodeOutcomes* DecideNodes(absl::Span<const ClaimRef> /*claims*/) { return nullptr; }
 };
 
-// Makes the search of an attempt, in which the devices of `use` are taken. An error ends the
-// attempt.
-using DeviceSearchMaker =
-    std::function<absl::StatusOr<std::unique_ptr<DeviceSearch>>(const DeviceUse& use)>;
+// Makes the search of an attempt, in which the devices are taken that claims hold at each call, be
+// they written or in flight. An error ends the attempt.
+using DeviceSearchMaker = std::function<absl::StatusOr<std::unique_ptr<DeviceSearch>>()>;
 
 }  // namespace drasim
 

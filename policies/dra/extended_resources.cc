@@ -13,10 +13,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "model/kube/kube_time.h"
 #include "model/kube/requests.h"
 #include "model/kube/rules.h"
 #include "model/quantity.h"
-#include "policies/dra/binding_conditions.h"
 
 namespace drasim {
 namespace {

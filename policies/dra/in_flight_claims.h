@@ -42,11 +42,21 @@ class InFlightClaims {
     return found->second.claim;
   }
 
+  // For checkpoints (sim/dra/api/plane_archive.h). The cluster saves the devices.
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    a(s.flights_);
+  }
+
  private:
   struct Flight {
     ClaimRef claim;
     std::string group;
     std::set<std::string> pods;  // by UID
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& f) {
+      a(f.claim, f.group, f.pods);
+    }
   };
   ClusterState& cluster_;
   std::map<std::string, Flight, std::less<>> flights_;  // by UID

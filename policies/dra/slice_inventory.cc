@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "model/kube/slice_facts_of.h"
 #include "model/status_macros.h"
+#include "policies/allocator/device_use.h"
 #include "policies/allocator/structured_allocator.h"
 #include "policies/dra/taint_rules.h"
 
@@ -31,27 +34,58 @@ SearchOutcome OutcomeOf(AllocationOutcome outcome) {
 
 class AllocatorSearch : public DeviceSearch {
  public:
+  using Maker = std::function<std::unique_ptr<StructuredAllocator>()>;
   // `views`: what the allocator needs to live. The counts outlive the search.
-  AllocatorSearch(std::shared_ptr<const void> views, std::unique_ptr<StructuredAllocator> allocator,
-                  ChoiceCounts* counts)
-      : views_(std::move(views)), allocator_(std::move(allocator)), counts_(*counts) {}
+  AllocatorSearch(std::shared_ptr<const void> views, std::shared_ptr<HeldDevices> held,
+                  const DeviceInventory* inventory, Maker make, ChoiceCounts* counts)
+      : views_(std::move(views)),
+        held_(std::move(held)),
+        inventory_(inventory),
+        make_(std::move(make)),
+        counts_(*counts) {}
 
   SearchResult Allocate(const kube::Node& node, absl::Span<const ClaimRef> claims) override {
-    std::vector<const kube::ResourceClaimV1*> pointers;
-    for (const ClaimRef& claim : claims) {
-      pointers.push_back(claim.get());
-      // The allocator knows claims by their addresses, which must not be used again.
-      seen_.push_back(claim);
-    }
-    AllocationAnswer answer = allocator_->Allocate(node, pointers);
+    const absl::Status synced = Refresh();
+    if (!synced.ok()) return {SearchOutcome::kError, std::string(synced.message()), {}, 0};
+    AllocationAnswer answer = allocator_->Allocate(node, Pointers(claims));
     if (answer.choice.has_value()) counts_.Add(*answer.choice);
     return {OutcomeOf(answer.outcome), std::move(answer.error), std::move(answer.results),
             answer.steps, answer.choice.has_value() ? answer.choice->rank : 0};
   }
 
+  const NodeOutcomes* DecideNodes(absl::Span<const ClaimRef> claims) override {
+    if (held_->nodes().empty() || !Refresh().ok()) return nullptr;
+    return allocator_->DecideNodes(Pointers(claims));
+  }
+
  private:
+  // Devices must not change while an allocator lives.
+  absl::Status Refresh() {
+    RETURN_IF_ERROR(held_->Sync(*inventory_));
+    if (allocator_ != nullptr && changes_ == held_->synced()) return absl::OkStatus();
+    changes_ = held_->synced();
+    allocator_ = make_();
+    return absl::OkStatus();
+  }
+
+  const std::vector<const kube::ResourceClaimV1*>& Pointers(absl::Span<const ClaimRef> claims) {
+    pointers_.clear();
+    for (const ClaimRef& claim : claims) {
+      pointers_.push_back(claim.get());
+      // The allocator knows claims by their addresses, which must not be used again.
+      const bool seen = std::find(seen_.begin(), seen_.end(), claim) != seen_.end();
+      if (!seen) seen_.push_back(claim);
+    }
+    return pointers_;
+  }
+
   std::shared_ptr<const void> views_;
+  std::shared_ptr<HeldDevices> held_;
+  const DeviceInventory* inventory_;
+  Maker make_;
+  uint64_t changes_ = 0;
   std::vector<ClaimRef> seen_;
+  std::vector<const kube::ResourceClaimV1*> pointers_;
   std::unique_ptr<StructuredAllocator> allocator_;
   ChoiceCounts& counts_;
 };
@@ -62,10 +96,30 @@ SliceInventory::SliceInventory(const AllocatorOptions& options,
                                const SelectorVerdictsMaker& make_verdicts, ClusterState* cluster)
     : options_(options),
       cluster_(*cluster),
-      verdicts_(make_verdicts(&cluster->device_columns(), options.features)) {}
+      verdicts_(make_verdicts(&cluster->device_columns(), options.features)) {
+  verdicts_->set_counts(options.counts);
+}
 
 void SliceInventory::AddClass(kube::DeviceClass device_class) {
   classes_.push_back(std::make_shared<kube::DeviceClass>(std::move(device_class)));
+}
+
+void SliceInventory::PutRule(kube::DeviceTaintRule rule) {
+  for (kube::DeviceTaintRule& known : rules_) {
+    if (known.metadata().name() != rule.metadata().name()) continue;
+    known = std::move(rule);
+    return;
+  }
+  rules_.push_back(std::move(rule));
+}
+
+bool SliceInventory::RemoveRule(absl::string_view name) {
+  const auto found = std::find_if(rules_.begin(), rules_.end(), [name](const auto& rule) {
+    return rule.metadata().name() == name;
+  });
+  if (found == rules_.end()) return false;
+  rules_.erase(found);
+  return true;
 }
 
 void SliceInventory::BeforeChange() {
@@ -120,6 +174,41 @@ bool SliceInventory::Remove(absl::string_view name) {
   return true;
 }
 
+// --- Checkpoints ---
+
+std::vector<size_t> SliceInventory::PublishedPlaces() const {
+  std::vector<size_t> places;
+  for (size_t i = 0; i < publications_.size(); ++i) {
+    if (publications_[i].id.valid()) places.push_back(i);
+  }
+  std::sort(places.begin(), places.end(), [this](size_t left, size_t right) {
+    return publications_[left].id < publications_[right].id;
+  });
+  return places;
+}
+
+bool SliceInventory::Restore(const std::vector<size_t>& places) {
+  views_ = nullptr;
+  drift_.clear();
+  places_.clear();
+  publications_.assign(slices_.size(), Publication());
+  std::vector<SliceFacts> facts;
+  for (const size_t place : places) {
+    if (place >= slices_.size() || slices_[place] == nullptr) return false;
+    absl::StatusOr<SliceFacts> read = SliceFactsOf(*slices_[place]);
+    if (!read.ok()) return false;
+    facts.push_back(*std::move(read));
+  }
+  const std::vector<SliceId> ids = cluster_.RestoreSlices(facts);
+  for (size_t i = 0; i < places.size(); ++i) publications_[places[i]].id = ids[i];
+  for (size_t i = 0; i < slices_.size(); ++i) {
+    if (slices_[i] == nullptr) return false;
+    if (!places_.try_emplace(slices_[i]->metadata().name(), i).second) return false;
+    if (!publications_[i].id.valid()) publications_[i].status = SliceFactsOf(*slices_[i]).status();
+  }
+  return true;
+}
+
 absl::StatusOr<std::shared_ptr<const SliceInventory::Views>> SliceInventory::CurrentViews() {
   if (views_ != nullptr) return views_;
   auto views = std::make_shared<Views>();
@@ -136,23 +225,31 @@ absl::StatusOr<std::shared_ptr<const SliceInventory::Views>> SliceInventory::Cur
   ASSIGN_OR_RETURN(views->catalog,
                    DeviceCatalog::Make(&cluster_.inventory(), &cluster_.device_columns(), sources));
   views->pools = std::make_shared<NodePools>(options_, views->catalog, drift_);
+  views->held = std::make_shared<HeldDevices>(views->pools);
+  std::vector<const NodeView*> nodes;
+  nodes.reserve(nodes_.size());
+  for (const kube::Node& node : nodes_) nodes.push_back(&views->pools->ViewOf(node));
+  views->held->SetNodes(std::move(nodes));
   views_ = views;
   return views_;
 }
 
-absl::StatusOr<std::unique_ptr<DeviceSearch>> SliceInventory::NewSearch(const DeviceUse& use) {
+absl::StatusOr<std::unique_ptr<DeviceSearch>> SliceInventory::NewSearch() {
   if (!options_.strict_upstream) {
-    ledger_.Update(slices_, use);
+    ledger_.Update(slices_, UseOf(cluster_.inventory()));
     std::vector<CounterDrift> drift = ledger_.Drift(slices_);
     if (drift != drift_) views_ = nullptr;
     drift_ = std::move(drift);
   }
   ASSIGN_OR_RETURN(const std::shared_ptr<const Views> views, CurrentViews());
-  std::vector<const kube::DeviceClass*> classes;
-  for (const auto& device_class : classes_) classes.push_back(device_class.get());
-  ASSIGN_OR_RETURN(std::unique_ptr<StructuredAllocator> allocator,
-                   StructuredAllocator::Make(views->pools, verdicts_, classes, use));
-  return std::make_unique<AllocatorSearch>(views, std::move(allocator), &choice_counts_);
+  RETURN_IF_ERROR(views->held->Sync(cluster_.inventory()));
+  const auto make = [this, held = views->held] {
+    std::vector<const kube::DeviceClass*> classes;
+    for (const auto& device_class : classes_) classes.push_back(device_class.get());
+    return StructuredAllocator::Make(held, verdicts_, classes);
+  };
+  return std::make_unique<AllocatorSearch>(views, views->held, &cluster_.inventory(), make,
+                                           &choice_counts_);
 }
 
 }  // namespace drasim

@@ -17,11 +17,12 @@
 #include "model/cluster_state.h"
 #include "model/device_columns.h"
 #include "model/ids.h"
+#include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/allocator/allocator_options.h"
 #include "policies/allocator/choice.h"
 #include "policies/allocator/device_catalog.h"
-#include "policies/allocator/device_use.h"
+#include "policies/allocator/held_devices.h"
 #include "policies/allocator/node_pools.h"
 #include "policies/allocator/selector_verdicts.h"
 #include "policies/dra/counter_ledger.h"
@@ -40,8 +41,11 @@ class SliceInventory {
                  ClusterState* cluster);
 
   void AddClass(proto::kube::DeviceClass device_class);
-  // Rules count for the slices that are put later.
-  void AddRule(proto::kube::DeviceTaintRule rule) { rules_.push_back(std::move(rule)); }
+  // Adds the rule behind the others, or puts it in the place of the one with its name. Rules count
+  // for the slices that are put later. O(rules).
+  void PutRule(proto::kube::DeviceTaintRule rule);
+  // False if there is none.
+  bool RemoveRule(absl::string_view name);
   // Adds the slice behind the others, or puts it in the place of the one with its name, which is
   // the result: whether there was one. The message is kept, not copied, if no rule taints it.
   // O(devices of the slice).
@@ -61,10 +65,27 @@ class SliceInventory {
     return classes_;
   }
 
-  // A search over the slices as they are now. The catalog is kept until a slice changes, verdicts
-  // as long as the inventory, which must outlive the search. InvalidArgument as long as a slice has
-  // amounts that are no quantities. O(devices) after a change, else O(use).
-  absl::StatusOr<std::unique_ptr<DeviceSearch>> NewSearch(const DeviceUse& use);
+  // The nodes of the cluster, by number, for DeviceSearch::DecideNodes. They belong to the caller,
+  // outlive the inventory, and stay as they are.
+  void SetNodes(absl::Span<const proto::kube::Node> nodes) { nodes_ = nodes; }
+
+  // A search over the slices as they are now, in which what the cluster's inventory says is held.
+  // The catalog is kept until a slice changes, verdicts as long as the inventory, which must
+  // outlive the search. InvalidArgument as long as a slice has amounts that are no quantities.
+  // O(devices) after a change, else O(what claims have taken or given back since the last search).
+  absl::StatusOr<std::unique_ptr<DeviceSearch>> NewSearch();
+
+  // For checkpoints (sim/dra/api/plane_archive.h). The cluster, which has what claims hold, is
+  // loaded before; loading publishes the slices.
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    std::vector<size_t> places;
+    if constexpr (!Archive::kLoads) places = s.PublishedPlaces();
+    a(s.rules_, s.classes_, s.slices_, places, s.ledger_, s.choice_counts_);
+    if constexpr (Archive::kLoads) {
+      if (a.ok() && !s.Restore(places)) a.Fail("slices are published that are not there");
+    }
+  }
 
  private:
   struct Publication {
@@ -76,16 +97,22 @@ class SliceInventory {
     std::vector<std::shared_ptr<const proto::kube::ResourceSlice>> slices;
     std::shared_ptr<DeviceCatalog> catalog;
     std::shared_ptr<NodePools> pools;
+    std::shared_ptr<HeldDevices> held;  // in the cluster's inventory
   };
   void Publish(const proto::kube::ResourceSlice& slice, Publication* publication);
   absl::StatusOr<std::shared_ptr<const Views>> CurrentViews();
   void BeforeChange();
+  // Places in slices_ of those that are published, in the order of their publication.
+  std::vector<size_t> PublishedPlaces() const;
+  // Publishes the slices at the places. False if there are no such slices.
+  bool Restore(const std::vector<size_t>& places);
 
   AllocatorOptions options_;
   ClusterState& cluster_;
   std::shared_ptr<SelectorVerdicts> verdicts_;
   std::vector<proto::kube::DeviceTaintRule> rules_;
   std::vector<std::shared_ptr<const proto::kube::DeviceClass>> classes_;
+  absl::Span<const proto::kube::Node> nodes_;
   std::vector<std::shared_ptr<const proto::kube::ResourceSlice>> slices_;
   std::vector<Publication> publications_;            // beside slices_
   absl::flat_hash_map<std::string, size_t> places_;  // by name, in slices_

@@ -62,6 +62,12 @@ struct StructuredCycle {
     std::optional<proto::kube::AllocationResultV1> allocation;
     // Its devices were chosen for another pod of the group, and `claim` has them already.
     bool is_shared = false;
+
+    // For checkpoints (sim/dra/api/plane_archive.h).
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& s) {
+      a(s.claim, s.allocation, s.is_shared);
+    }
   };
   // Filter's finds on one node.
   struct NodeFind {
@@ -70,6 +76,11 @@ struct StructuredCycle {
     ClaimRef synthetic;  // with the requests of this node; null if the pod needs none
     std::vector<proto::kube::ContainerExtendedResourceRequest> mappings;
     int64_t rank = 0;  // SearchResult::rank
+
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& s) {
+      a(s.allocations, s.synthetic, s.mappings, s.rank);
+    }
   };
   enum class Phase : uint8_t { kNone, kPostFilter, kBind, kWait, kUnreserve };
   struct Task {

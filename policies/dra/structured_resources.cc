@@ -173,9 +173,9 @@ ClaimStatus StructuredResources::PreFilter(std::shared_ptr<const kube::Pod> pod,
     if (!IsAllocatedClaim(*cycle->claims[i].claim)) searches = true;
   }
   if (!searches) return {};
-  const absl::StatusOr<DeviceUse> use = cache_->allocated().Use();
-  if (!use.ok()) return Error(std::string(use.status().message()));
-  absl::StatusOr<std::unique_ptr<DeviceSearch>> search = make_search_(*use);
+  const absl::Status& use = cache_->allocated().status();
+  if (!use.ok()) return Error(std::string(use.message()));
+  absl::StatusOr<std::unique_ptr<DeviceSearch>> search = make_search_();
   if (!search.ok()) return Error(std::string(search.status().message()));
   cycle->search = *std::move(search);
   return {};
@@ -287,6 +287,17 @@ ClaimStatus StructuredResources::Filter(StructuredCycle* cycle, const kube::Node
   }
   if (cycle->search != nullptr) cycle->finds[node.metadata().name()] = std::move(find);
   return {};
+}
+
+const NodeOutcomes* StructuredResources::FilterAll(const StructuredCycle& cycle) const {
+  if (cycle.search == nullptr || cycle.has_synthetic || options_.search_step_ns > 0) return nullptr;
+  std::vector<ClaimRef> claims;
+  for (const StructuredCycle::Claim& entry : cycle.claims) {
+    if (IsAllocatedClaim(*entry.claim)) return nullptr;
+    claims.push_back(entry.claim);
+  }
+  const NodeOutcomes* const outcomes = cycle.search->DecideNodes(claims);
+  return outcomes == nullptr || outcomes->errors() > 0 ? nullptr : outcomes;
 }
 
 // --- Score, Reserve ---

@@ -41,6 +41,11 @@ class StructuredResources {
                         StructuredCycle* cycle) const;
   // kError ends the attempt for all nodes.
   ClaimStatus Filter(StructuredCycle* cycle, const proto::kube::Node& node) const;
+  // Filter for all nodes of the cluster, by number, at the cost of what changed; null if nodes must
+  // be asked one by one: claims that are allocated or the pod's extended resources judge nodes, a
+  // search may time out, or a node ends the attempt. Nothing is found yet: Filter finds the devices
+  // of the node that is chosen. Valid until the next call.
+  const NodeOutcomes* FilterAll(const StructuredCycle& cycle) const;
   // For nodes that passed. 0 without the gate DRAPrioritizedList, and before 1.35.
   int64_t Score(const StructuredCycle& cycle, const std::string& node) const;
   // SearchResult::rank of a node that passed; 0 if nothing was searched for.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "model/kube/kube_time.h"
 #include "model/time.h"
 #include "policies/dra/binding_conditions.h"
 #include "policies/dra/claim_rules.h"

@@ -4,6 +4,7 @@
 #ifndef DRASIM_POLICIES_DRA_TAINT_RULES_H_
 #define DRASIM_POLICIES_DRA_TAINT_RULES_H_
 
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/proto/resource.pb.h"
 
@@ -14,6 +15,13 @@ namespace drasim {
 // selector means none. O(rules x devices).
 void AppendTaintsOfRules(absl::Span<const proto::kube::DeviceTaintRule> rules,
                          proto::kube::ResourceSlice* slice);
+
+// Whether the selector of the rule means the device. O(1).
+bool RuleMeansDevice(const proto::kube::DeviceTaintRule& rule, absl::string_view driver,
+                     absl::string_view pool, absl::string_view device);
+// Whether it may mean devices of the pool.
+bool RuleMeansPool(const proto::kube::DeviceTaintRule& rule, absl::string_view driver,
+                   absl::string_view pool);
 
 }  // namespace drasim
 

@@ -3,6 +3,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "model/text/mig_catalogue.h"
 
 namespace drasim {
@@ -29,7 +30,9 @@ constexpr GpuWithoutMig kGpusWithoutMig[] = {
 NvidiaGpu NvidiaGpuOf(absl::string_view model) {
   NvidiaGpu gpu;
   gpu.product_name =
-      absl::StartsWith(model, "NVIDIA ") ? std::string(model) : absl::StrCat("NVIDIA ", model);
+      absl::StartsWith(model, "NVIDIA ")
+          ? std::string(model)
+          : absl::StrCat("NVIDIA ", absl::StripPrefix(model, "NVIDIA-"));  // in labels of nodes
   gpu.mig = FindMigProduct(model);
   if (gpu.mig != nullptr) {
     const absl::string_view architecture = gpu.mig->architecture;

@@ -23,7 +23,8 @@ struct NvidiaGpu {
 };
 
 // The model by its name in a node list: MIG products from the catalogue, a few older GPUs from a
-// table, all others with nothing but their name. The product's name is the model's behind "NVIDIA";
+// table, all others with nothing but their name. The product's name is the model's behind "NVIDIA",
+// without such a beginning of its own;
 // real names have blanks where node lists have dashes ("NVIDIA H100 80GB HBM3"). O(log models).
 NvidiaGpu NvidiaGpuOf(absl::string_view model);
 

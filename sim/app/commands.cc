@@ -124,10 +124,11 @@ std::vector<Command> MakeCommands() {
        "after --set.\n"
        "--worlds compares front ends instead: direct[:POLICY], device-plugin, "
        "device-plugin:static-mig,\n"
-       "device-plugin:time-slicing[=N] and dra-classic[:PLACEMENT][:immediate], where PLACEMENT is "
+       "device-plugin:time-slicing[=N], dra-classic[:PLACEMENT][:immediate], where PLACEMENT is "
        "first-fit,\n"
-       "fragmentation or a MIG policy. All see the same jobs, behind one queue and one policy "
-       "(--policies);\n"
+       "fragmentation or a MIG policy, and dra-structured[:POLICY], where POLICY chooses devices "
+       "(best-fit, ...).\n"
+       "All see the same jobs, behind one queue and one policy (--policies);\n"
        "those of a fill come one a second. Below the table stand the most frequent failures and "
        "the first\n"
        "decision in which each world parts from the first one.\n"
@@ -199,6 +200,17 @@ std::vector<Command> MakeCommands() {
         ReportFlag(),
         quiet},
        ExplainCommand},
+      {"cdi",
+       "the CDI specifications of a pod's claims, as its node's drivers write them",
+       "DIR --pod NAMESPACE/NAME",
+       "DIR is the folder of a run with classic or structured DRA, or its ledger. A specification "
+       "tells the\n"
+       "container runtime which device nodes and variables a claim brings; several are printed as "
+       "a "
+       "list.\n",
+       {{"pod", "", "NAMESPACE/NAME", "the pod; without a slash in the namespace default"},
+        {"at", "", "TIME", "its claims then, such as 1h30m (default: those that it used last)"}},
+       CdiCommand},
       {"report",
        "a run, or two side by side, as one HTML page",
        "[FLAGS] LEDGER [LEDGER] --out FILE.html",

@@ -43,6 +43,7 @@ absl::Status BenchReportCommand(const ParsedFlags& flags);
 absl::Status CasesKubeCommand(const ParsedFlags& flags);
 absl::Status CasesCelCommand(const ParsedFlags& flags);
 absl::Status CasesSdraCommand(const ParsedFlags& flags);
+absl::Status CdiCommand(const ParsedFlags& flags);
 absl::Status CelCommand(const ParsedFlags& flags);
 absl::Status SlicesCommand(const ParsedFlags& flags);
 absl::Status ValidateCommand(const ParsedFlags& flags);

@@ -20,6 +20,7 @@
 #include "model/text/did_you_mean.h"
 #include "model/text/mig_catalogue.h"
 #include "model/text/yaml_proto.h"
+#include "policies/choice/choice_policies.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/mig_rules.h"
 #include "policies/framework/registry.h"
@@ -33,7 +34,7 @@ namespace {
 
 constexpr absl::string_view kKnownWorlds =
     "direct[:POLICY], device-plugin, device-plugin:static-mig, device-plugin:time-slicing[=N], "
-    "dra-classic[:PLACEMENT][:immediate]";
+    "dra-classic[:PLACEMENT][:immediate], dra-structured[:POLICY]";
 constexpr absl::string_view kStreamInterval = "1s";
 constexpr absl::string_view kDefaultFormat = "openb";
 constexpr absl::string_view kMigPolicyPrefix = "mig-";
@@ -76,7 +77,7 @@ void KeepReplicas(const proto::Scenario& scenario, ScenarioChange* change) {
 absl::StatusOr<ScenarioChange> DirectWorld(absl::string_view name, absl::string_view policy,
                                            const proto::Scenario& scenario) {
   ScenarioChange change;
-  change.clear = {"front_end.device_plugin", "front_end.dra"};
+  change.clear = {"front_end.device_plugin", "front_end.dra", "front_end.structured"};
   ClearLayouts(&change);
   bool mig = false;
   if (!policy.empty()) {
@@ -112,7 +113,7 @@ absl::StatusOr<int64_t> ReplicasOf(absl::string_view name, absl::string_view tex
 absl::StatusOr<ScenarioChange> PluginWorld(absl::string_view name, absl::string_view variant,
                                            const proto::Scenario& scenario) {
   ScenarioChange change;
-  change.clear = {"front_end.dra"};
+  change.clear = {"front_end.dra", "front_end.structured"};
   ClearSharing(&change);
   change.set = {"front_end.kind=device-plugin"};
   const auto set = [&change](absl::string_view key, absl::string_view value) {
@@ -203,7 +204,7 @@ absl::StatusOr<ScenarioChange> DraWorld(absl::string_view name,
   ASSIGN_OR_RETURN(const bool mig, HasMigGpus(scenario));
   ScenarioChange change;
   // There the scheduler's connection determines how long the write of a binding takes.
-  change.clear = {"front_end.device_plugin", "timing.bind"};
+  change.clear = {"front_end.device_plugin", "front_end.structured", "timing.bind"};
   ClearLayouts(&change);
   const bool has_drivers = scenario.front_end().dra().drivers_size() > 0;
   const bool wants_immediate =
@@ -253,6 +254,46 @@ absl::StatusOr<ScenarioChange> DraWorld(absl::string_view name,
   return change;
 }
 
+// The rule for what the driver publishes.
+absl::string_view LoweringForPublisher(const proto::SliceDriver& driver) {
+  if (!driver.consumable_shares().empty() && driver.consumable_shares() != "disabled") {
+    return "none";
+  }
+  const bool mig = driver.mig() == "static" || driver.mig() == "dynamic";
+  return mig ? "mig-smallest" : "whole-gpu";
+}
+
+absl::StatusOr<ScenarioChange> StructuredWorld(absl::string_view name,
+                                               const std::vector<std::string>& parts,
+                                               const proto::Scenario& scenario) {
+  if (parts.size() > 2) return WorldError(name, absl::StrCat("expected one of ", kKnownWorlds));
+  ScenarioChange change;
+  change.clear = {"front_end.device_plugin", "front_end.dra", "timing.bind"};
+  ClearLayouts(&change);
+  change.set = {"front_end.kind=dra-structured"};
+  if (parts.size() > 1) {
+    std::vector<std::string> known;
+    for (const ChoicePolicyInfo& info : ChoicePolicyInfos()) known.emplace_back(info.name);
+    if (std::find(known.begin(), known.end(), parts[1]) == known.end()) {
+      return WorldError(name, absl::StrCat("unknown policy '", parts[1], "', expected one of ",
+                                           absl::StrJoin(known, ", "), Suggest(parts[1], known)));
+    }
+    change.set.push_back(absl::StrCat("front_end.structured.policy=", parts[1]));
+  }
+  proto::SliceDriver driver;
+  if (scenario.front_end().structured().drivers_size() > 0) {
+    driver = scenario.front_end().structured().drivers(0);
+  } else {
+    ASSIGN_OR_RETURN(const bool mig, HasMigGpus(scenario));
+    driver.set_mig(mig ? "dynamic" : "none");
+    change.set.emplace_back("front_end.structured.drivers.0.kind=gpu.nvidia.com");
+    change.set.push_back(absl::StrCat("front_end.structured.drivers.0.mig=", driver.mig()));
+  }
+  change.set.push_back(absl::StrCat("front_end.lowering.rule=", LoweringForPublisher(driver)));
+  KeepReplicas(scenario, &change);
+  return change;
+}
+
 // Clears the field of that path, unless a message on the way is not there.
 void ClearPath(absl::string_view path, google::protobuf::Message* message) {
   const std::vector<std::string> keys = absl::StrSplit(path, '.');
@@ -293,6 +334,7 @@ absl::StatusOr<ScenarioChange> WorldOf(absl::string_view name, const proto::Scen
                                                    Suggest(parts[0], FrontEndNames())));
   }
   if (*kind == FrontEndKind::kDraClassic) return DraWorld(name, parts, scenario);
+  if (*kind == FrontEndKind::kDraStructured) return StructuredWorld(name, parts, scenario);
   const std::string variant = parts.size() > 1 ? parts[1] : std::string();
   if (parts.size() > 2 || (parts.size() == 2 && variant.empty())) {
     return WorldError(name, absl::StrCat("expected one of ", kKnownWorlds));

@@ -371,7 +371,7 @@ void JobLifecycle::Interrupt(JobId job, EvictionCause cause, PodId preemptor) {
   ChargeStart(job);
   StopRunning(job);
   const bool lost = cause == EvictionCause::kNodeLost;
-  if (lost && !row.recreated) {
+  if ((lost || cause == EvictionCause::kTainted) && !row.recreated) {
     // No controller recreates its pods.
     ReleasePods(job, RecordKind::kPodFailed, static_cast<uint32_t>(cause));
     End(job, JobState::kFailed);
@@ -414,6 +414,14 @@ void JobLifecycle::EvictIf(NodeId node, EvictionCause cause,
   for (JobId job : jobs) Evict(job, cause, JobId());
 }
 
+void JobLifecycle::EvictTainted(PodId pod) {
+  const JobId job = run_->jobs().job_of(pod);
+  const JobRow& row = run_->jobs().row(job);
+  const bool has_run = row.state == JobState::kRunning;
+  if (!row.recreated && !has_run && !IsEnded(row.state)) return Delete(job);
+  DeletePods(job, EvictionCause::kTainted);
+}
+
 // ---- Deleted ----
 
 void JobLifecycle::ScheduleDeletions(JobId job, const std::string& name) {
@@ -435,7 +443,7 @@ void JobLifecycle::OnDeletion(const Event& event) {
   if (event.b == kOwnerByUser) {
     DeleteOwner(job);
   } else if (event.b == kPodsByUser) {
-    DeletePods(job);
+    DeletePods(job, EvictionCause::kDeleted);
   } else {
     handles_[event.a].deletion = 0;
     Delete(job);
@@ -470,10 +478,10 @@ void JobLifecycle::DeleteOwner(JobId job) {
       run_->After(grace), EventRank::kDeparture, EventKind::kDeletion, job.value(), kByTrace, 0);
 }
 
-void JobLifecycle::DeletePods(JobId job) {
+void JobLifecycle::DeletePods(JobId job, EvictionCause cause) {
   JobRow& row = run_->jobs().mutable_row(job);
   if (IsEnded(row.state)) return;
-  if (row.state == JobState::kRunning) return Evict(job, EvictionCause::kDeleted, JobId());
+  if (row.state == JobState::kRunning) return Evict(job, cause, JobId());
   if (row.state == JobState::kStarting) {
     UndoStart(job);
   } else if (IsBeingEvicted(job)) {

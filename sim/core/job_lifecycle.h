@@ -63,6 +63,9 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   // The node agent reports that the work of a bound pod has begun, or that a pod has left.
   void PodStarted(PodId pod);
   void PodEnded(PodId pod);
+  // A controller has deleted the pod for the taints of its devices. Its job leaves as it does when
+  // a user deletes its pods; without an owner it has failed.
+  void EvictTainted(PodId pod);
   // A user deletes the job: after the grace period if it runs; nothing once it has ended.
   void DeleteOwner(JobId job);
   // The run is over: time that running jobs have spent without work to do counts as overhead.
@@ -118,8 +121,8 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   // The last pod has left its node after the end of its work.
   void Finish(JobId job);
   void Delete(JobId job);
-  // A user deletes its pods. Pods that never ran are replaced at once and queue as new pods do.
-  void DeletePods(JobId job);
+  // Somebody deletes its pods. Pods that never ran are replaced at once and queue as new pods do.
+  void DeletePods(JobId job, EvictionCause cause);
   void Interrupt(JobId job, EvictionCause cause, PodId preemptor);
   // Forgets what belongs to the present run of the job.
   void StopRunning(JobId job);

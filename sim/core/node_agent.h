@@ -102,6 +102,9 @@ class PodControl {
   virtual void PodStarted(PodId pod) = 0;
   // A bound pod that holds no devices gets some, which are free (CHECKed).
   virtual void GiveDevices(PodId pod, DeviceSet devices, absl::Span<const DeviceGrant> grants) = 0;
+  // A controller has deleted the pod because of its devices: it leaves its node after the grace
+  // period of evictions, and its owner replaces it.
+  virtual void EvictPod(PodId pod) = 0;
   // A pod for which EndPod returned true is off its node.
   virtual void PodEnded(PodId pod) = 0;
   // Passes a change of a claim to the sinks of the run; superfluous if none wants it.

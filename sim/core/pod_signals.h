@@ -29,6 +29,7 @@ class PodSignals : public PodControl {
   void NoteProgress() override { run_->progress().Note(run_->now()); }
   void PodStarted(PodId pod) override { jobs_->PodStarted(pod); }
   void GiveDevices(PodId pod, DeviceSet devices, absl::Span<const DeviceGrant> grants) override;
+  void EvictPod(PodId pod) override { jobs_->EvictTainted(pod); }
   void PodEnded(PodId pod) override { jobs_->PodEnded(pod); }
   bool wants_claim_changes() const override { return run_->wants_claim_changes(); }
   void RecordClaim(const ClaimChange& change) override { run_->EmitClaim(change); }

@@ -228,17 +228,19 @@ void SchedulingCycle::Look(const PodContext& pod) {
 void SchedulingCycle::ListFeasible(ShapeId shape, absl::Span<const NodeRestriction> restrictions,
                                    std::vector<NodeId>* nodes) const {
   const ShapeCache& cache = shapes_[shape.value()];
+  // Nodes of its list pass it.
+  const auto list = std::find_if(restrictions.begin(), restrictions.end(),
+                                 [](const NodeRestriction& r) { return r.only_allowed; });
   const auto passes = [&](NodeId node) {
     if (cache.verdict[node.value()] != kFits) return false;
-    for (const NodeRestriction& r : restrictions) {
-      if (!r.Passes(node)) return false;
+    for (auto r = restrictions.begin(); r != restrictions.end(); ++r) {
+      if ((r != list || !r->excluded.empty()) && !r->Passes(node)) return false;
     }
     return true;
   };
   nodes->clear();
-  for (const NodeRestriction& r : restrictions) {
-    if (!r.only_allowed) continue;
-    std::copy_if(r.allowed.begin(), r.allowed.end(), std::back_inserter(*nodes), passes);
+  if (list != restrictions.end()) {
+    std::copy_if(list->allowed.begin(), list->allowed.end(), std::back_inserter(*nodes), passes);
     return;
   }
   for (size_t i = 0; i < cache.verdict.size(); ++i) {

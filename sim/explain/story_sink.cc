@@ -29,6 +29,8 @@ absl::string_view CauseText(uint32_t cause) {
       return "a node turned another pod of the job away";
     case EvictionCause::kDeleted:
       return "a user deleted it; its owner makes another";
+    case EvictionCause::kTainted:
+      return "a device of it has a NoExecute taint";
   }
   return "";
 }

@@ -20,9 +20,15 @@ constexpr absl::string_view kHeader = "seconds,event,node,pod,devices,reason,mes
 constexpr absl::string_view kPluginPrefix = "nvidia.com/";
 
 // Indexed by EvictionCause, DeviceChangeKind and NodeChangeKind.
-constexpr absl::string_view kCauses[] = {
-    "",       "preempted", "node lost", "drained", "attempt failed", "repartitioned", "turned away",
-    "deleted"};
+constexpr absl::string_view kCauses[] = {"",
+                                         "preempted",
+                                         "node lost",
+                                         "drained",
+                                         "attempt failed",
+                                         "repartitioned",
+                                         "turned away",
+                                         "deleted",
+                                         "tainted"};
 constexpr absl::string_view kDeviceChanges[] = {"",
                                                 "unhealthy",
                                                 "healthy",

@@ -655,7 +655,7 @@ std::vector<TypicalRequest> TypicalRequests(const ShapeTable& shapes,
     if (!wanted.mig.empty()) request.mig_profile = wanted.mig[0].first;
     for (const ClaimEntry& claim : shape.claims) {
       if (!claim.mig_profile.empty()) request.mig_profile = claim.mig_profile;
-      if (claim.gpus > 0) request.whole_gpus = claim.gpus;
+      if (claim.mig_profile.empty() && claim.gpus > 0) request.whole_gpus = claim.gpus;
     }
     if (wanted.is_share()) request.share_milli = wanted.gpu_milli;
     if (wanted.gpu_count > 0 && !wanted.is_share()) request.whole_gpus = wanted.gpu_count;
@@ -690,7 +690,8 @@ std::vector<std::pair<std::string, int64_t>> MigMix(const ShapeTable& shapes,
   ForEachGroup(jobs, [&](ShapeId id, int64_t pods) {
     for (const auto& [name, count] : shapes.row(id).request.mig) counted[name] += pods * count;
     for (const ClaimEntry& claim : shapes.row(id).claims) {
-      if (!claim.mig_profile.empty()) counted[claim.mig_profile] += pods;
+      if (claim.mig_profile.empty()) continue;
+      counted[claim.mig_profile] += pods * std::max<int64_t>(1, claim.gpus);
     }
   });
   int64_t total = 0;

@@ -5,12 +5,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/number_text.h"
+#include "model/proto/resource.pb.h"
 #include "sim/dra/classic/control_plane.h"
+#include "sim/dra/structured/taint_admin.h"
 
 namespace drasim {
 namespace {
 
 constexpr absl::string_view kUserClient = "user";
+
+// Components other than users, who create and delete objects.
+bool IsComponent(absl::string_view client) {
+  return client != kUserClient && client != TaintAdmin::kName;
+}
 
 const std::string& ClientName(const ControlPlane& plane, size_t client) {
   return plane.network().client(static_cast<ClientId>(client)).options().name;
@@ -29,13 +36,32 @@ void WriteCalls(const ApiCounts& counts, JsonWriter& j) {
   j.EndObject();
 }
 
+// The rules at the end, with their condition EvictionInProgress.
+void WriteTaintRules(const ControlPlane& plane, JsonWriter& j) {
+  const auto rules = plane.network().server().objects().of<DeviceTaintRuleObject>().Sorted();
+  if (rules.empty()) return;
+  j.Key("device_taint_rules").BeginArray();
+  for (const Ref<DeviceTaintRuleObject>& rule : rules) {
+    j.BeginObject();
+    j.Key("name").String(rule->meta.name.text());
+    j.Key("effect").String(rule->object->spec().taint().effect());
+    if (rule->eviction.known) {
+      j.Key("eviction_in_progress").Bool(rule->eviction.in_progress);
+      j.Key("reason").String(rule->eviction.reason);
+      j.Key("message").String(rule->eviction.message);
+    }
+    j.EndObject();
+  }
+  j.EndArray();
+}
+
 }  // namespace
 
 DraCalls DraCallsOf(const Simulation& sim) {
   const ControlPlane& plane = *sim.control_plane();
   DraCalls calls;
   for (size_t c = 0; c < plane.network().clients(); ++c) {
-    if (ClientName(plane, c) == kUserClient) continue;
+    if (!IsComponent(ClientName(plane, c))) continue;
     const ApiCounts& counts = plane.counts(static_cast<ClientId>(c));
     calls.reads += counts.reads;
     calls.writes += counts.writes;
@@ -53,7 +79,7 @@ std::vector<ClientCalls> CallsByClient(const Simulation& sim) {
   const ControlPlane& plane = *sim.control_plane();
   std::vector<ClientCalls> calls;
   for (size_t c = 0; c < plane.network().clients(); ++c) {
-    if (ClientName(plane, c) == kUserClient) continue;
+    if (!IsComponent(ClientName(plane, c))) continue;
     const ApiCounts& counts = plane.counts(static_cast<ClientId>(c));
     calls.push_back({ClientName(plane, c), counts.reads + counts.writes});
   }
@@ -87,6 +113,10 @@ void WriteDra(const Simulation& sim, JsonWriter& j) {
   j.Key("most").Int(pinned.most());
   j.Key("at_end").Int(pinned.count());
   j.EndObject();
+  for (const PlanePart* part : plane.parts()) {
+    for (const PlanePart::Figure& figure : part->Figures()) j.Key(figure.key).Uint(figure.count);
+  }
+  WriteTaintRules(plane, j);
   j.Key("calls_by_component").BeginObject();
   for (size_t c = 0; c < plane.network().clients(); ++c) {
     j.Key(ClientName(plane, c));
@@ -105,7 +135,13 @@ void AddDraRows(const Simulation& sim, TextTable* table) {
   row("API writes", calls.writes);
   row("API reads", calls.reads);
   row("scheduling cycles", calls.cycles);
-  const auto policy = sim.control_plane()->scheduler().policy_counts();
+  const ControlPlane& plane = *sim.control_plane();
+  for (const PlanePart* part : plane.parts()) {
+    for (const PlanePart::Figure& figure : part->Figures()) {
+      if (figure.count > 0) row(figure.text, figure.count);
+    }
+  }
+  const auto policy = plane.scheduler().policy_counts();
   if (!policy.has_value()) return;
   const auto choices = static_cast<double>(std::max<int64_t>(1, policy->choices));
   table->AddRow({"solutions compared", absl::StrCat(policy->solutions),

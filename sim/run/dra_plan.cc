@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 #include "model/key_error.h"
@@ -19,6 +18,8 @@
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/counting_driver.h"
 #include "sim/dra/structured/structured_rules.h"
+#include "sim/run/claim_entries.h"
+#include "sim/run/device_parts.h"
 #include "sim/run/manifest_objects.h"
 #include "sim/run/manifests.h"
 #include "sim/scenario/name_pattern.h"
@@ -38,25 +39,6 @@ std::vector<NodeId> NodesOfDriver(const DriverSpec& driver, const ClusterState& 
     }
   }
   return nodes;
-}
-
-// A valid part of an object's name: "1g.5gb" is one, "1g.5gb+me" is not.
-std::string AsName(absl::string_view text) {
-  std::string name = absl::AsciiStrToLower(text);
-  for (char& c : name) {
-    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '.') c = '-';
-  }
-  return name;
-}
-
-// `wanted`, or the first unused name among wanted-2, wanted-3, ... in the pod.
-std::string FreeEntryName(const std::vector<ClaimEntry>& claims, const std::string& wanted) {
-  std::string name = wanted;
-  const auto is_taken = [&name](const ClaimEntry& claim) { return claim.name == name; };
-  for (int number = 2; absl::c_any_of(claims, is_taken); ++number) {
-    name = absl::StrCat(wanted, "-", number);
-  }
-  return name;
 }
 
 std::unique_ptr<ClaimDriver> MakeCountingDriver(const DriverSpec& driver,
@@ -83,6 +65,10 @@ bool HasPrioritizedList(const proto::kube::Object& object) {
 
 }  // namespace
 
+DraPlan::DraPlan(const DraSpec* spec) : spec_(spec) {
+  if (spec->structured.has_value()) lowering_.emplace(*spec->structured);
+}
+
 ClaimEntry DraPlan::EntryFor(const std::string& entry, const std::string& name,
                              const Wanted& wanted) {
   templates_.try_emplace(name, wanted);
@@ -93,14 +79,9 @@ ClaimEntry DraPlan::EntryFor(const std::string& entry, const std::string& name,
 }
 
 absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& lowered) {
+  if (lowering_.has_value()) return lowering_->ToClaims(lowered);
   const ResourceRequest& request = lowered.request;
   PodShape shape = lowered;
-  if (spec_->structured.has_value()) {
-    if (request.gpu_count == 0 && request.mig.empty()) return shape;
-    return absl::InvalidArgumentError(
-        "a pod wants GPUs, expected pods with resourceClaims: front_end.kind: dra-structured does "
-        "not turn requests into claims");
-  }
   const DriverSpec& driver = spec_->drivers[0];
   const bool parts = HandsOutParts(driver.kind);
   const bool intel = driver.kind == DriverKind::kIntel;
@@ -111,7 +92,7 @@ absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& lowered) {
                                                      " does not make"));
     }
     for (int32_t i = 0; i < count; ++i) {
-      const std::string name = absl::StrCat("mig-", AsName(profile));
+      const std::string name = absl::StrCat("mig-", AsObjectName(profile));
       const std::string entry =
           count == 1 && request.mig.size() == 1 ? "mig" : absl::StrCat(name, "-", i);
       Wanted wanted = {"MigDeviceClaimParameters", {{"spec.profile", profile}}};
@@ -150,13 +131,7 @@ absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& lowered) {
   std::sort(wanted.fields.begin(), wanted.fields.end());
   shape.claims.push_back(EntryFor(FreeEntryName(shape.claims, "gpu"), name, wanted));
   shape.claims.back().gpus = request.gpu_count;
-  shape.request.nominal_milli += int64_t{request.gpu_count} * request.gpu_milli;
-  if (shape.demand.gpus == 0) {
-    shape.demand.gpus = request.gpu_count;
-    shape.demand.milli = request.gpu_milli;
-  }
-  shape.request.gpu_count = 0;
-  shape.request.gpu_milli = 0;
+  MoveGpusToClaims(&shape);
   return shape;
 }
 
@@ -221,6 +196,7 @@ absl::Status DraPlan::MakePlane(ClusterState* cluster,
                                 uint64_t seed) {
   ControlPlaneOptions options = spec_->plane;
   options.seed = seed;
+  RETURN_IF_ERROR(FindFaultNodes(*cluster, &options.faults));
   RETURN_IF_ERROR(ReadObjects());
   if (spec_->structured.has_value()) {
     RETURN_IF_ERROR(MakeStructuredPlane(cluster, mix, options));
@@ -246,17 +222,51 @@ absl::Status DraPlan::MakeClassicPlane(const ClusterState* cluster,
   plane_ = std::make_unique<ControlPlane>(
       cluster, std::move(drivers), [this](const PodShape& shape, PodId) { return ClaimsOf(shape); },
       options);
-  for (size_t i = 0; i < options.faults.size(); ++i) {
-    const PlaneFault& fault = options.faults[i];
-    if (fault.component.empty() || plane_->HasComponent(fault.component)) continue;
-    return KeyError(absl::StrCat("front_end.dra.faults[", i, "].component"),
-                    absl::StrCat("found '", fault.component,
-                                 "', expected scheduler, claim-controller, garbage-collector, "
-                                 "kubelet or a driver's name"));
-  }
+  RETURN_IF_ERROR(CheckFaults(options.faults));
   RETURN_IF_ERROR(CreateObjects(*cluster));
   RETURN_IF_ERROR(CreateClasses());
   return CreateTemplates();
+}
+
+std::string DraPlan::FaultKey(size_t fault) const {
+  const char* const front_end = spec_->structured.has_value() ? "structured" : "dra";
+  return absl::StrCat("front_end.", front_end, ".faults[", fault, "]");
+}
+
+absl::Status DraPlan::FindFaultNodes(const ClusterState& cluster,
+                                     std::vector<PlaneFault>* faults) const {
+  for (size_t i = 0; i < faults->size(); ++i) {
+    PlaneFault& fault = (*faults)[i];
+    if (fault.nodes.empty()) continue;
+    std::vector<NodeId> nodes;
+    for (size_t n = 0; n < cluster.node_count(); ++n) {
+      if (MatchesPattern(fault.nodes, cluster.node_spec(NodeId(n)).name))
+        nodes.push_back(NodeId(n));
+    }
+    if (nodes.empty()) {
+      return KeyError(
+          absl::StrCat(FaultKey(i), ".nodes"),
+          absl::StrCat("found '", fault.nodes, "', which matches no node of the cluster"));
+    }
+    fault.plugin_nodes = NodeSet::Of(std::move(nodes));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DraPlan::CheckFaults(const std::vector<PlaneFault>& faults) const {
+  for (size_t i = 0; i < faults.size(); ++i) {
+    if (plane_->CanHappen(faults[i])) continue;
+    const bool controllers = !spec_->structured.has_value();
+    return KeyError(
+        absl::StrCat(FaultKey(i), ".component"),
+        absl::StrCat("found '", faults[i].component, "', expected ",
+                     faults[i].of_plugin() ? "the name of a driver with plugins"
+                     : controllers ? "scheduler, claim-controller, garbage-collector, kubelet or a "
+                                     "driver's name"
+                                   : "scheduler, claim-controller, garbage-collector, kubelet or a "
+                                     "driver that publishes"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status DraPlan::AddDrivers(const ClusterState& cluster) {
@@ -277,17 +287,14 @@ absl::Status DraPlan::AddDrivers(const ClusterState& cluster) {
   ASSIGN_OR_RETURN(slice_drivers_, MakeSliceDrivers(drivers, cluster, &warnings_));
   ASSIGN_OR_RETURN(published_, PublishSlices(slice_drivers_, cluster));
   AddObjects(ClassesOfDrivers(slice_drivers_, std::move(classes)));
+  AddObjects(lowering_->TemplatesIn(std::string(kPodNamespace)));
+  for (const std::string& ns : namespaces_) AddObjects(lowering_->TemplatesIn(ns));
   return absl::OkStatus();
 }
 
 absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
                                           const std::vector<std::pair<std::string, int64_t>>& mix,
                                           const ControlPlaneOptions& options) {
-  if (has_gangs_) {
-    return KeyError("workload",
-                    "found a gang of pods, expected single pods with front_end.kind: "
-                    "dra-structured");
-  }
   RETURN_IF_ERROR(AddDrivers(*cluster));
   StructuredRulesOptions rules = spec_->structured->rules;
   ASSIGN_OR_RETURN(rules.allocator.policy, MakeChoicePolicy(spec_->structured->policy, {mix}));
@@ -304,10 +311,6 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
                                    kResourceV1, " with front_end.kind: dra-structured"));
     }
     if (object->has_resource_slice()) drivers.insert(object->resource_slice().spec().driver());
-    if (object->has_device_taint_rule()) {
-      if (!spec_->structured->taint_rules) continue;
-      rules.taint_rules.push_back(object->device_taint_rule());
-    }
     rules.scores |= HasPrioritizedList(*object);
   }
   OtherRules other;
@@ -318,11 +321,14 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
   }
   ASSIGN_OR_RETURN(
       parts_, MakePublishingParts(slice_drivers_, events_, *spec_->structured, options, *cluster));
+  RETURN_IF_ERROR(AddTaintParts(*spec_->structured, options, objects_, events_, &parts_));
+  AddBinder(*spec_->structured, options, slice_drivers_, &parts_);
   for (const std::unique_ptr<PlanePart>& part : parts_) other.parts.push_back(part.get());
   other.rules = std::make_unique<StructuredRules>(rules, cluster);
   plane_ = std::make_unique<ControlPlane>(
       cluster, std::move(other), [this](const PodShape& shape, PodId) { return ClaimsOf(shape); },
       options);
+  RETURN_IF_ERROR(CheckFaults(options.faults));
   RETURN_IF_ERROR(CreateObjects(*cluster));
   return CreateSlices();
 }
@@ -486,7 +492,6 @@ absl::Status DraPlan::ReadObjects() {
 
 absl::Status DraPlan::CreateObjects(const ClusterState& cluster) {
   for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
-    if (object->has_device_taint_rule()) continue;  // the rules have them
     ASSIGN_OR_RETURN(ObjectRef made, ToControlPlane(*object, cluster, plane_->names()));
     RETURN_IF_ERROR(plane_->Create(std::move(made)));
   }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "policies/framework/claim_driver.h"
 #include "sim/dra/classic/control_plane.h"
 #include "sim/dra/structured/slice_plugin.h"
+#include "sim/run/claim_lowering.h"
 #include "sim/run/slice_drivers.h"
 #include "sim/scenario/dra_spec.h"
 
@@ -32,11 +34,11 @@ class Object;
 class DraPlan {
  public:
   // `spec` must outlive the plan.
-  explicit DraPlan(const DraSpec* spec) : spec_(spec) {}
+  explicit DraPlan(const DraSpec* spec);
 
   // Turns a request for devices (whole GPUs, MIG instances, shares) into claims from templates,
-  // which MakePlane creates. A request without devices is returned unchanged. InvalidArgument for a
-  // request that the first driver cannot express.
+  // which MakePlane creates; in structured DRA as ClaimLowering does. A request without devices
+  // is returned unchanged. InvalidArgument for a request that the first driver cannot express.
   absl::StatusOr<PodShape> ToClaims(const PodShape& lowered);
 
   // Creates the templates in the pod's namespace, too ("NAMESPACE/NAME", or a name in "default").
@@ -70,7 +72,12 @@ class DraPlan {
   absl::Status MakeClassicPlane(const ClusterState* cluster,
                                 const std::vector<std::pair<std::string, int64_t>>& mix,
                                 const ControlPlaneOptions& options);
-  // Adds the slices and classes of front_end.structured.drivers.
+  std::string FaultKey(size_t fault) const;
+  // Fills in the nodes that the faults' patterns match.
+  absl::Status FindFaultNodes(const ClusterState& cluster, std::vector<PlaneFault>* faults) const;
+  // Refuses faults of components and drivers that the control plane does not have.
+  absl::Status CheckFaults(const std::vector<PlaneFault>& faults) const;
+  // Adds the slices and classes of front_end.structured.drivers, and the templates of ToClaims.
   absl::Status AddDrivers(const ClusterState& cluster);
   absl::Status MakeStructuredPlane(ClusterState* cluster,
                                    const std::vector<std::pair<std::string, int64_t>>& mix,
@@ -91,6 +98,7 @@ class DraPlan {
   std::vector<PodClaim> ClaimsOf(const PodShape& shape);
 
   const DraSpec* spec_;
+  std::optional<ClaimLowering> lowering_;
   bool has_gangs_ = false;
   absl::btree_map<std::string, Wanted> templates_;  // by name
   std::set<std::string> namespaces_;                // of pods, besides "default"

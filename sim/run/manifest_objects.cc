@@ -159,9 +159,17 @@ absl::StatusOr<ObjectRef> ToStructured(const kube::Object& object, NamePool& nam
     made->object = SharedMessage<kube::ResourceSlice>(object.resource_slice());
     return ObjectRef(Ref<ResourceSliceObject>(std::move(made)));
   }
+  if (object.has_device_taint_rule()) {
+    auto made = std::make_shared<DeviceTaintRuleObject>();
+    made->meta = MetaForServer(object, names);
+    kube::DeviceTaintRule rule = object.device_taint_rule();
+    rule.clear_status();
+    made->object = SharedMessage<kube::DeviceTaintRule>(std::move(rule));
+    return ObjectRef(Ref<DeviceTaintRuleObject>(std::move(made)));
+  }
   return absl::InvalidArgumentError(
       absl::StrCat("kind: found ", ManifestKind(object),
-                   ", expected ResourceSlice, DeviceClass, ResourceClaim or "
+                   ", expected ResourceSlice, DeviceClass, DeviceTaintRule, ResourceClaim or "
                    "ResourceClaimTemplate"));
 }
 

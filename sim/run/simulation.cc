@@ -296,6 +296,7 @@ absl::Status Simulation::CheckClaims(const std::vector<JobArrival>& jobs) const 
 absl::Status Simulation::LowerWorkload() {
   std::vector<JobArrival> jobs = workload_.TakeRows();
   RETURN_IF_ERROR(CheckClaims(jobs));
+  if (dra_ != nullptr) standing_.PinToNodes(shapes_.get());
   standing_.AppendTo(&jobs);
   RETURN_IF_ERROR(devices_.LowerJobs(node_input_.nodes, shapes_.get(), &jobs));
   standing_.TakeFrom(&jobs);

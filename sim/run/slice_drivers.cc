@@ -16,6 +16,7 @@
 #include "policies/drivers/slice_publishers.h"
 #include "sim/dra/structured/driver_plugins.h"
 #include "sim/dra/structured/slice_remover.h"
+#include "sim/scenario/binding_options.h"
 #include "sim/scenario/name_pattern.h"
 #include "traces/byte_source.h"
 
@@ -47,6 +48,7 @@ absl::StatusOr<PublishingDriver> MakeDriver(const proto::SliceDriver& given, con
   PublishingDriver driver;
   driver.options = given;
   driver.options.clear_nodes();
+  ClearBinding(&driver.options);
   const bool of_file = given.kind() == "slices";
   driver.name = !given.name().empty() || of_file ? given.name() : given.kind();
   for (size_t n = 0; n < cluster.node_count(); ++n) {
@@ -207,6 +209,8 @@ absl::Status CheckEvents(const std::vector<PublishingDriver>& drivers,
   return absl::OkStatus();
 }
 
+}  // namespace
+
 ClientOptions ClientOf(const std::string& name, const ConnectionOptions& connection) {
   ClientOptions client;
   client.name = name;
@@ -217,8 +221,6 @@ ClientOptions ClientOf(const std::string& name, const ConnectionOptions& connect
   client.watch_latency = connection.watch_latency;
   return client;
 }
-
-}  // namespace
 
 absl::StatusOr<std::vector<std::unique_ptr<PlanePart>>> MakePublishingParts(
     const std::vector<PublishingDriver>& drivers, absl::Span<const NodeEventSpec> events,

@@ -49,6 +49,9 @@ absl::StatusOr<std::vector<SharedSlice>> PublishSlices(const std::vector<Publish
 std::vector<std::shared_ptr<const proto::kube::Object>> ClassesOfDrivers(
     const std::vector<PublishingDriver>& drivers, std::set<std::string> known);
 
+// A component's connection, with its name and without watches.
+ClientOptions ClientOf(const std::string& name, const ConnectionOptions& connection);
+
 // The components of the drivers in a run: what deletes slices for the garbage collector and for
 // kubelets, and the kubelet plugins of each driver. None without drivers. The drivers must outlive
 // them. `events` are those of the cluster. KeyError of an event that a driver cannot follow: an

@@ -79,6 +79,24 @@ void StandingPods::TakeFrom(std::vector<JobArrival>* jobs) {
   jobs->resize(begin);
 }
 
+void StandingPods::PinToNodes(ShapeTable* shapes) {
+  for (size_t i = 0; i < jobs_.size(); ++i) {
+    if (names_[i].empty()) continue;
+    PodShape shape = shapes->row(jobs_[i].shape);
+    PodConstraints& constraints = shape.constraints;
+    if (constraints.node_terms.empty()) constraints.node_terms.emplace_back();
+    for (NodeTerm& term : constraints.node_terms) {
+      term.requirements.push_back(
+          {/*of_name=*/true, "metadata.name", NodeOperator::kIn, {names_[i]}});
+    }
+    constraints.requires_node_terms = true;
+    constraints.tolerations.emplace_back().exists = true;
+    jobs_[i].shape = shapes->Intern(shape);
+    names_[i].clear();
+    devices_[i] = DeviceSet();
+  }
+}
+
 void StandingPods::FindNodes(const ClusterState& cluster) {
   nodes_.clear();
   for (const std::string& name : names_) {

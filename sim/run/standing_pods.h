@@ -28,6 +28,10 @@ class StandingPods {
   void AppendTo(std::vector<JobArrival>* jobs) const;
   void TakeFrom(std::vector<JobArrival>* jobs);
 
+  // For front ends whose claims are negotiated in the run: every pod arrives at time zero, and may
+  // run on its node alone, whatever taints that has.
+  void PinToNodes(ShapeTable* shapes);
+
   // Looks the nodes up. The pods of a node that is absent at the start wait.
   void FindNodes(const ClusterState& cluster);
 

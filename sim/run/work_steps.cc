@@ -20,6 +20,10 @@ void CountApi(const ControlPlane& plane, WorkSteps* steps) {
   for (size_t d = 0; d < plane.drivers(); ++d) {
     steps->allocator_calls += plane.driver_controller(d).allocator_calls();
   }
+  if (const auto work = plane.scheduler().rules().search_work()) {
+    steps->allocator_calls += work->searches;
+    steps->device_search = {work->searches, work->steps, work->candidates, work->cel_evaluations};
+  }
 }
 
 void WriteCalls(absl::string_view key, const PluginCalls& calls, JsonWriter& j) {
@@ -70,6 +74,14 @@ void WriteSteps(const WorkSteps& steps, JsonWriter& j) {
   j.Key("queue_operations").Uint(steps.queue_operations);
   j.Key("allocator_calls").Uint(steps.allocator_calls);
   j.Key("api_calls").Uint(steps.api_calls);
+  if (const auto& search = steps.device_search; search.has_value()) {
+    j.Key("device_search").BeginObject();
+    j.Key("searches").Uint(search->searches);
+    j.Key("steps").Uint(search->steps);
+    j.Key("candidates").Uint(search->candidates);
+    j.Key("cel_evaluations").Uint(search->cel_evaluations);
+    j.EndObject();
+  }
   WriteCalls("filter_calls", steps.filter_calls, j);
   WriteCalls("score_calls", steps.score_calls, j);
   j.EndObject();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "model/text/json_writer.h"
@@ -21,9 +22,18 @@ struct WorkSteps {
   WorkCounters search;
   uint64_t events = 0;            // of the engine
   uint64_t queue_operations = 0;  // Dispatcher::queue_operations
-  // Proposals of devices for a pod and a node, and questions to the drivers of classic DRA.
+  // Proposals of devices for a pod and a node, questions to the drivers of classic DRA, searches of
+  // nodes in structured DRA.
   uint64_t allocator_calls = 0;
-  uint64_t api_calls = 0;  // of classic DRA: reads and writes of all clients, refused ones included
+  uint64_t api_calls = 0;  // of DRA: reads and writes of all clients, refused ones included
+  // Of structured DRA (policies/allocator/search_counts.h).
+  struct DeviceSearch {
+    uint64_t searches = 0;
+    uint64_t steps = 0;
+    uint64_t candidates = 0;
+    uint64_t cel_evaluations = 0;
+  };
+  std::optional<DeviceSearch> device_search;
   PluginCalls filter_calls;
   PluginCalls score_calls;
 };

@@ -15,6 +15,7 @@
 #include "policies/devices/mig_rules.h"
 #include "sim/dra/api/dra_release.h"
 #include "sim/scenario/dra_connection.h"
+#include "sim/scenario/dra_faults.h"
 #include "sim/scenario/duration_text.h"
 #include "sim/scenario/structured_dra_spec.h"
 
@@ -45,50 +46,6 @@ std::vector<std::string> ImmediateKinds() {
   }
   kinds.emplace_back(kCounting);
   return kinds;
-}
-
-// Rejects keys without meaning for the fault's action.
-absl::Status CheckFaultKeys(const proto::DraFault& f, const std::string& key) {
-  const bool of_component = f.action() == "restart" || f.action() == "break-watch";
-  const bool of_claim = f.action() == "delete-claim";
-  for (const auto& [name, text, meant] : {std::tuple(".component", &f.component(), of_component),
-                                          std::tuple(".duration", &f.duration(), of_component),
-                                          std::tuple(".claim", &f.claim(), of_claim)}) {
-    if (meant || text->empty() || (!of_component && !of_claim)) continue;
-    return DraExpected(absl::StrCat(key, name), *text,
-                       absl::StrCat("none with the action ", f.action()));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ReadFault(const proto::DraFault& f, const std::string& key, PlaneFault* out) {
-  RETURN_IF_ERROR(CheckFaultKeys(f, key));
-  SimDuration at;
-  RETURN_IF_ERROR(ReadDuration(absl::StrCat("front_end.dra.", key, ".at"), f.at(), &at));
-  out->at = SimTime() + at;
-  RETURN_IF_ERROR(
-      ReadDuration(absl::StrCat("front_end.dra.", key, ".duration"), f.duration(), &out->duration));
-  out->component = f.component();
-  if (f.action() == "delete-claim") {
-    out->action = PlaneFault::Action::kDeleteClaim;
-    if (f.claim().empty()) return DraExpected(key + ".claim", "", "NAMESPACE/NAME");
-    SplitObjectName(f.claim(), &out->ns, &out->claim);
-    return absl::OkStatus();
-  }
-  const std::vector<std::string> actions = {"restart", "break-watch", "delete-claim"};
-  if (f.action() != "restart" && f.action() != "break-watch") {
-    return DraExpected(
-        key + ".action", f.action(),
-        absl::StrCat("one of ", absl::StrJoin(actions, ", "), Suggest(f.action(), actions)));
-  }
-  out->action =
-      f.action() == "restart" ? PlaneFault::Action::kRestart : PlaneFault::Action::kBreakWatch;
-  if (out->component.empty()) {
-    return DraExpected(
-        key + ".component", "",
-        "scheduler, claim-controller, garbage-collector, kubelet or a driver's name");
-  }
-  return absl::OkStatus();
 }
 
 absl::Status CheckDraDriver(const proto::DraDriver& d, const std::string& key) {
@@ -277,12 +234,7 @@ absl::StatusOr<ControlPlaneOptions> ReadControlPlane(const proto::Dra& dra) {
   }
   options.scheduler_reports = dra.scheduler_reports();
   options.driver_controller.sleep_when_idle = dra.idle_rechecks() != "simulate";
-  for (int i = 0; i < dra.faults_size(); ++i) {
-    PlaneFault fault;
-    const std::string key = absl::StrCat("faults[", i, "]");
-    RETURN_IF_ERROR(ReadFault(dra.faults(i), key, &fault));
-    options.faults.push_back(std::move(fault));
-  }
+  RETURN_IF_ERROR(ReadFaults(dra, &options.faults));
   return options;
 }
 
@@ -375,6 +327,8 @@ absl::StatusOr<std::optional<DraSpec>> MakeDraSpec(const proto::Scenario& s,
     spec.objects.assign(s.front_end().structured().slices().begin(),
                         s.front_end().structured().slices().end());
     ASSIGN_OR_RETURN(spec.plane, ReadStructuredPlane(s.front_end().structured()));
+    RETURN_IF_ERROR(ReadDuration("preemption.grace_period", s.preemption().grace_period(),
+                                 &spec.plane.kubelet.grace_period));
     AddClaimDeletions(deletions, &spec.plane);
     return std::optional<DraSpec>(std::move(spec));
   }

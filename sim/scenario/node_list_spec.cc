@@ -16,7 +16,6 @@
 #include "model/quantity.h"
 #include "model/status_macros.h"
 #include "model/text/shown_text.h"
-#include "sim/scenario/dra_spec.h"
 #include "sim/scenario/field_errors.h"
 #include "traces/generator.h"
 
@@ -101,8 +100,6 @@ absl::Status CheckClusterManifests(const proto::Scenario& scenario) {
       : cluster.has_node()                             ? "cluster.node"
       : cluster.has_scale()                            ? "cluster.scale"
       : scenario.workload().has_target_load_percent()  ? "workload.target_load_percent"
-      : scenario.front_end().kind() == "dra-classic"   ? "front_end.kind: dra-classic"
-      : UsesStructuredDra(scenario)                    ? "front_end.kind: dra-structured"
       : !scenario.workload().stream_interval().empty() ? "workload.stream_interval"
                                                        : nullptr;
   if (other == nullptr) return absl::OkStatus();

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -15,8 +16,11 @@
 #include "policies/choice/choice_policies.h"
 #include "policies/dra/structured_gates.h"
 #include "policies/drivers/slice_publishers.h"
+#include "sim/scenario/binding_options.h"
 #include "sim/scenario/dra_connection.h"
+#include "sim/scenario/dra_faults.h"
 #include "sim/scenario/duration_text.h"
+#include "sim/scenario/taint_rule_events.h"
 
 namespace drasim {
 namespace {
@@ -29,7 +33,7 @@ constexpr int32_t kMostPolicyWeight = 1000;
 absl::Status ReadGates(const proto::StructuredDra& given, StructuredDraSpec* spec) {
   const std::map<std::string, bool> gates(given.gates().begin(), given.gates().end());
   const absl::Status read =
-      SetDraGates(gates, &spec->rules.allocator, &spec->rules.plugin, &spec->taint_rules);
+      SetDraGates(gates, &spec->rules.allocator, &spec->rules.plugin, &spec->rules.taint_rules);
   if (!read.ok()) return KeyError("front_end.structured.gates", read.message());
   const auto extended = gates.find("DRAExtendedResource");
   if (extended != gates.end() && extended->second) {
@@ -95,6 +99,9 @@ absl::Status ReadDrivers(const proto::StructuredDra& given, StructuredDraSpec* s
     proto::SliceDriver driver = given.drivers(i);
     spec->drivers.push_back(driver);
     driver.clear_nodes();
+    ASSIGN_OR_RETURN(BindingBehaviour binding, ReadBinding(driver, key));
+    spec->bindings.push_back(std::move(binding));
+    ClearBinding(&driver);
     if (driver.kind() == kSlicesOfFile) {  // the file is read with the cluster
       if (driver.slices().empty()) return KeyError(key + ".slices", "expected a file");
       continue;
@@ -145,6 +152,7 @@ absl::StatusOr<StructuredDraSpec> MakeStructuredDraSpec(const proto::Scenario& s
   RETURN_IF_ERROR(ReadPolicy(given, &spec));
   RETURN_IF_ERROR(ReadDrivers(given, &spec));
   RETURN_IF_ERROR(ReadPublication(given, &spec));
+  ASSIGN_OR_RETURN(spec.taint_rules, ReadTaintRules(given, spec.rules.taint_rules));
   const auto seed = static_cast<uint64_t>(s.seed());
   spec.rules.allocator.pool_order_seed = seed;
   spec.rules.plugin.seed = seed;
@@ -163,6 +171,15 @@ absl::StatusOr<ControlPlaneOptions> ReadStructuredPlane(const proto::StructuredD
         std::tuple("users", &given.users(), 0, 0, &options.users)}) {
     *out = UsualConnection(zero, qps, burst);
     RETURN_IF_ERROR(ReadConnection(absl::StrCat("front_end.structured.", key), *connection, out));
+  }
+  RETURN_IF_ERROR(ReadFaults(given, &options.faults));
+  RETURN_IF_ERROR(ReadLatency("front_end.structured.plugin_call", given.plugin_call(),
+                              &options.kubelet.grpc_latency));
+  options.kubelet.failures_per_mille = given.plugin_failures_per_mille();
+  if (given.plugin_failures_per_mille() < 0 || given.plugin_failures_per_mille() > 999) {
+    return KeyError(
+        "front_end.structured.plugin_failures_per_mille",
+        absl::StrCat("found ", given.plugin_failures_per_mille(), ", expected 0 to 999"));
   }
   RETURN_IF_ERROR(ReadDuration("front_end.structured.finished_ttl", given.finished_ttl(),
                                &options.finished_ttl));

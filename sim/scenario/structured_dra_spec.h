@@ -10,7 +10,9 @@
 #include "model/proto/slice_driver.pb.h"
 #include "model/time.h"
 #include "sim/dra/classic/control_plane_options.h"
+#include "sim/dra/structured/device_binder.h"
 #include "sim/dra/structured/structured_rules.h"
+#include "sim/dra/structured/taint_admin.h"
 
 namespace drasim {
 
@@ -23,10 +25,11 @@ struct StructuredDraSpec {
   StructuredRulesOptions rules;  // without `scores`
   // Of the allocator, by name (MakeChoicePolicy); a policy needs the mix of the run.
   std::string policy;
-  bool taint_rules = true;  // DeviceTaintRules count
-  SimDuration prepare;      // per claim
+  SimDuration prepare;  // per claim
   SimDuration unprepare;
+  std::vector<TaintRuleEvent> taint_rules;  // of the administrator
   std::vector<proto::SliceDriver> drivers;  // options are valid, but for files not yet read
+  std::vector<BindingBehaviour> bindings;   // by driver, without nodes
   ConnectionOptions driver_connection;      // of each kubelet plugin
   std::optional<Distribution> driver_start;
   SimDuration sync_delay = SimDuration::Seconds(30);

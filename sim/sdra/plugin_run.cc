@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "model/kube/kube_time.h"
 #include "model/kube/spec_of_node.h"
 #include "model/status_macros.h"
 #include "model/time.h"
-#include "policies/dra/binding_conditions.h"
 #include "policies/dra/claim_hints.h"
 #include "policies/dra/structured_gates.h"
 #include "policies/plugins/default_normalize.h"
@@ -100,7 +100,7 @@ PluginRun::PluginRun(const kube::SdraCase& given, const AllocatorOptions& alloca
       inventory_(allocator, make_verdicts, &cluster_),
       plugin_(
           &store_, &classes_, &in_flight_,
-          [this](const DeviceUse& use) { return inventory_.NewSearch(use); }, options),
+          [this] { return inventory_.NewSearch(); }, options),
       writes_(&store_, &in_flight_, options),
       now_ns_(KubeTimeNs(kStart)) {}
 
@@ -118,7 +118,7 @@ absl::Status PluginRun::AddObjects(bool taint_rules) {
     inventory_.AddClass(*each);
   }
   if (taint_rules) {
-    for (const kube::DeviceTaintRule& rule : given_.taint_rules()) inventory_.AddRule(rule);
+    for (const kube::DeviceTaintRule& rule : given_.taint_rules()) inventory_.PutRule(rule);
   }
   for (const kube::ResourceSlice& slice : given_.slices()) inventory_.Put(slice);
   for (kube::ResourceClaimV1 claim : given_.claims()) {

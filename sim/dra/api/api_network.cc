@@ -378,7 +378,7 @@ void ApiNetwork::DropSoon(ClientId client) {
 }
 
 ApiReply ApiNetwork::Commit(const ApiClient& client, SimTime issued, const ApiRequest& request) {
-  ApiReply reply = server_.Handle(request);
+  ApiReply reply = server_.Handle(request, now_);
   if (hear_) Hear(client, issued, request, reply);
   return reply;
 }

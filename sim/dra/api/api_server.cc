@@ -19,6 +19,7 @@
 #include "model/random.h"
 #include "sim/dra/api/api_types.h"
 #include "sim/dra/api/api_validation.h"
+#include "sim/dra/api/device_writes.h"
 #include "sim/dra/api/object_cache.h"
 
 namespace drasim {
@@ -39,6 +40,8 @@ template <>
 constexpr bool kHasStatus<ResourceClaim> = true;
 template <>
 constexpr bool kHasStatus<PodSchedulingContext> = true;
+template <>
+constexpr bool kHasStatus<DeviceTaintRuleObject> = true;
 
 template <typename T>
 bool HaveSameStatus(const T&, const T&) {
@@ -46,11 +49,15 @@ bool HaveSameStatus(const T&, const T&) {
 }
 bool HaveSameStatus(const Pod& a, const Pod& b) {
   return a.phase == b.phase && a.claim_names == b.claim_names &&
-         a.unschedulable == b.unschedulable && a.nominated == b.nominated;
+         a.unschedulable == b.unschedulable && a.nominated == b.nominated &&
+         a.disrupted == b.disrupted;
 }
 bool HaveSameStatus(const ResourceClaim& a, const ResourceClaim& b) { return a.status == b.status; }
 bool HaveSameStatus(const PodSchedulingContext& a, const PodSchedulingContext& b) {
   return a.claims == b.claims;
+}
+bool HaveSameStatus(const DeviceTaintRuleObject& a, const DeviceTaintRuleObject& b) {
+  return a.eviction == b.eviction;
 }
 
 template <typename T>
@@ -60,14 +67,18 @@ void CopyStatus(const Pod& from, Pod& to) {
   to.claim_names = from.claim_names;
   to.unschedulable = from.unschedulable;
   to.nominated = from.nominated;
+  to.disrupted = from.disrupted;
 }
 void CopyStatus(const ResourceClaim& from, ResourceClaim& to) { to.status = from.status; }
 void CopyStatus(const PodSchedulingContext& from, PodSchedulingContext& to) {
   to.claims = from.claims;
 }
+void CopyStatus(const DeviceTaintRuleObject& from, DeviceTaintRuleObject& to) {
+  to.eviction = from.eviction;
+}
 
-// Patches a part of a status; false if the object has no such part. A strategic merge patch for
-// lists with keys, server-side apply for lists with a single owner.
+// Patches a part of a status; false if the object has no such part, or cannot have it now. A
+// strategic merge patch for lists with keys, server-side apply for lists with a single owner.
 template <typename T>
 bool PatchPart(StatusPart, const T&, T&) {
   return false;
@@ -84,11 +95,15 @@ bool PatchPart(StatusPart part, const Pod& asked, Pod& to) {
       to.unschedulable = asked.unschedulable;
       to.nominated = asked.nominated;
       return true;
+    case StatusPart::kDisruption:
+      to.disrupted = asked.disrupted;
+      return true;
     default:
       return false;
   }
 }
 bool PatchPart(StatusPart part, const ResourceClaim& asked, ResourceClaim& to) {
+  if (part == StatusPart::kDevices) return PutDeviceStatuses(asked, to);
   if (part != StatusPart::kAddConsumers && part != StatusPart::kDropConsumers) return false;
   auto& consumers = to.status.reserved_for;
   for (const Consumer& consumer : asked.status.reserved_for) {
@@ -106,6 +121,12 @@ bool PatchPart(StatusPart part, const ResourceClaim& asked, ResourceClaim& to) {
   return true;
 }
 
+bool PatchPart(StatusPart part, const DeviceTaintRuleObject& asked, DeviceTaintRuleObject& to) {
+  if (part != StatusPart::kEviction) return false;
+  to.eviction = asked.eviction;
+  return true;
+}
+
 // --- Fields that no client may change in an update. ---
 
 void KeepServersFields(const ObjectMeta& stored, ObjectMeta& next) {
@@ -117,6 +138,23 @@ template <typename T>
 void KeepRow(const T&, T&) {}
 // The row is not part of the API, so clients need not send it.
 void KeepRow(const Pod& stored, Pod& next) { next.row = stored.row; }
+
+// Sets what the server decides, in a new object or a changed specification.
+template <typename T>
+void SetServersFields(const T*, SimTime, T&) {}
+void SetServersFields(const ResourceSliceObject* before, SimTime now, ResourceSliceObject& next) {
+  StampTaints(before, now, next);
+}
+void SetServersFields(const DeviceTaintRuleObject* before, SimTime now,
+                      DeviceTaintRuleObject& next) {
+  StampTaints(before, now, next);
+  if (before == nullptr) {
+    next.eviction = DeviceTaintRuleObject::Eviction();
+    next.generation = 1;
+  } else {
+    next.generation = before->generation + (next.object == before->object ? 0 : 1);
+  }
+}
 
 // --- The rules, by type. ---
 
@@ -144,6 +182,9 @@ absl::Status ValidateSpec(const DeviceClassObject*, const DeviceClassObject&) {
   return absl::OkStatus();
 }
 absl::Status ValidateSpec(const ResourceSliceObject*, const ResourceSliceObject&) {
+  return absl::OkStatus();
+}
+absl::Status ValidateSpec(const DeviceTaintRuleObject*, const DeviceTaintRuleObject&) {
   return absl::OkStatus();
 }
 
@@ -191,7 +232,8 @@ ApiServer::ApiServer(NamePool* names, uint64_t seed,
                      std::function<void(const WatchEvent&)> on_change)
     : names_(names), suffixes_(seed, "generated names"), on_change_(std::move(on_change)) {}
 
-ApiReply ApiServer::Handle(const ApiRequest& request) {
+ApiReply ApiServer::Handle(const ApiRequest& request, SimTime now) {
+  now_ = now;
   switch (request.kind) {
     case ObjectKind::kPod:
       return HandleKind<Pod>(request);
@@ -209,6 +251,8 @@ ApiReply ApiServer::Handle(const ApiRequest& request) {
       return HandleKind<DeviceClassObject>(request);
     case ObjectKind::kResourceSlice:
       return HandleKind<ResourceSliceObject>(request);
+    case ObjectKind::kDeviceTaintRule:
+      return HandleKind<DeviceTaintRuleObject>(request);
     case ObjectKind::kEvent:
       return ApiReply();
   }
@@ -245,6 +289,7 @@ ApiReply ApiServer::Create(const ApiRequest& request) {
   ObjectMeta& meta = next->meta;
   meta.deleting = false;
   if (!request.generate_name.empty()) meta.name = request.generate_name;
+  SetServersFields(static_cast<const T*>(nullptr), now_, *next);
   const absl::Status status = ValidateWrite<T>(nullptr, *next);
   if (!status.ok()) {
     return Refuse(ApiCode::kInvalid, request.kind, meta.ns, meta.name, status.message());
@@ -298,6 +343,7 @@ ApiReply ApiServer::Write(const ApiRequest& request) {
     CopyStatus(*before, *next);
     // An applier sends only its own fields, which never include finalizers.
     if (verb == Verb::kApply) next->meta.finalizers = before->meta.finalizers;
+    SetServersFields(before.get(), now_, *next);
     if (*next == *before) return ReplyWith(std::move(before));
   }
   const absl::Status status = ValidateWrite(before.get(), *next);

@@ -1,7 +1,7 @@
 // ApiServer: one consistent table of objects, with resource versions, the validation rules of
 // resource.k8s.io/v1alpha2 (KEP-3063; pkg/apis/resource/validation of release 1.29), finalizers and
-// graceful deletion. It knows neither time nor clients: ApiNetwork brings it requests and
-// distributes its changes to watchers.
+// graceful deletion. It knows no clients: ApiNetwork brings it requests and distributes its changes
+// to watchers. The time of a request only stamps taints.
 //
 // Rules of ResourceClaim.status (422 kInvalid otherwise):
 //  1. an allocation needs a driver name; at most 32 handles of at most 16 KiB;
@@ -29,6 +29,7 @@
 
 #include "model/kube/name.h"
 #include "model/random.h"
+#include "model/time.h"
 #include "sim/dra/api/api_types.h"
 #include "sim/dra/api/object_cache.h"
 
@@ -41,8 +42,8 @@ class ApiServer {
   ApiServer(NamePool* names, uint64_t seed, std::function<void(const WatchEvent&)> on_change);
 
   // Commits or rejects. A write without effect commits nothing (same version, no event) and returns
-  // kOk. Amortised O(size of the object).
-  ApiReply Handle(const ApiRequest& request);
+  // kOk. `now`: when it is committed. Amortised O(size of the object).
+  ApiReply Handle(const ApiRequest& request, SimTime now = SimTime());
 
   const ObjectCache& objects() const { return objects_; }
   NamePool& names() { return *names_; }
@@ -75,6 +76,7 @@ class ApiServer {
   ObjectCache objects_;
   Uid next_uid_ = 1;
   ResourceVersion version_ = 0;
+  SimTime now_;  // of the request in work
 };
 
 }  // namespace drasim

@@ -80,6 +80,8 @@ absl::string_view KindText(ObjectKind kind) {
       return "deviceclasses";
     case ObjectKind::kResourceSlice:
       return "resourceslices";
+    case ObjectKind::kDeviceTaintRule:
+      return "devicetaintrules";
     case ObjectKind::kEvent:
       return "events";
   }

@@ -38,6 +38,9 @@ enum class StatusPart : uint8_t {
   kAddConsumers,   // reservedFor of a claim: adds the entries of `object`, or replaces them by uid
   kDropConsumers,  // reservedFor of a claim: removes the entries of `object`, by uid
   kScheduling,     // of a pod: the condition PodScheduled=False and nominatedNodeName
+  kDisruption,     // of a pod: the condition DisruptionTarget
+  kDevices,        // of a claim: adds the entries of status.devices, or replaces them by device
+  kEviction,       // of a DeviceTaintRule: the condition EvictionInProgress
 };
 
 enum class ApiCode : uint16_t {

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "model/check.h"
 #include "model/status_macros.h"
 #include "model/text/json_writer.h"
@@ -319,6 +320,39 @@ absl::StatusOr<CdiSpec> CdiSpecForGpus(absl::string_view driver, Uid claim,
       CdiCharacterNode("/dev/nvidia-uvm", std::nullopt, std::nullopt),
       CdiCharacterNode("/dev/nvidia-uvm-tools", std::nullopt, std::nullopt),
   };
+  spec.version = std::string(MinimumCdiVersion(spec));
+  return spec;
+}
+
+absl::StatusOr<CdiSpec> CdiSpecForGpuDevices(absl::string_view driver, Uid claim,
+                                             absl::Span<const CdiGpu> gpus,
+                                             absl::Span<const MigTable* const> mig_tables) {
+  if (gpus.empty()) return absl::InvalidArgumentError("devices: found none, expected one");
+  CdiSpec spec;
+  for (const CdiGpu& gpu : gpus) {
+    ASSIGN_OR_RETURN(CdiSpec one, CdiSpecForGpus(driver, claim, {gpu.part}, mig_tables));
+    one.devices[0].name = absl::StrCat(claim, "-", gpu.device);
+    if (spec.kind.empty()) {
+      spec = std::move(one);
+    } else {
+      spec.devices.push_back(std::move(one.devices[0]));
+    }
+  }
+  spec.version = std::string(MinimumCdiVersion(spec));
+  return spec;
+}
+
+absl::StatusOr<CdiSpec> CdiSpecForExampleDevices(absl::string_view driver, Uid claim,
+                                                 absl::Span<const std::string> devices) {
+  if (devices.empty()) return absl::InvalidArgumentError("devices: found none, expected one");
+  CdiSpec spec;
+  spec.kind = absl::StrCat("k8s.", driver, "/gpu");
+  for (const std::string& name : devices) {
+    CdiDevice& device = spec.devices.emplace_back();
+    device.name = absl::StrCat(claim, "-", name);
+    device.edits.env.push_back(
+        absl::StrCat("GPU_DEVICE_", absl::StripPrefix(name, "gpu-"), "=", name));
+  }
   spec.version = std::string(MinimumCdiVersion(spec));
   return spec;
 }

@@ -104,6 +104,23 @@ absl::StatusOr<CdiSpec> CdiSpecForGpus(absl::string_view driver, Uid claim,
                                        const DeviceGrants& grants,
                                        absl::Span<const MigTable* const> mig_tables);
 
+// A device of structured DRA with the part of a GPU that it is.
+struct CdiGpu {
+  std::string device;  // "gpu-0-mig-1g5gb-19-3"
+  DeviceGrant part;
+};
+
+// The same by NVIDIA's plugin of structured DRA: one device "<uid>-<device>" for each device of the
+// claim, with the nodes of CdiSpecForGpus and its own NVIDIA_VISIBLE_DEVICES.
+absl::StatusOr<CdiSpec> CdiSpecForGpuDevices(absl::string_view driver, Uid claim,
+                                             absl::Span<const CdiGpu> gpus,
+                                             absl::Span<const MigTable* const> mig_tables);
+
+// The specification by dra-example-driver: kind "k8s.<driver>/gpu", a device "<uid>-<device>" for
+// each device, which sets GPU_DEVICE_0=gpu-0. InvalidArgument without devices.
+absl::StatusOr<CdiSpec> CdiSpecForExampleDevices(absl::string_view driver, Uid claim,
+                                                 absl::Span<const std::string> devices);
+
 // The minor number of a GPU instance's node in /dev/nvidia-caps; that of its compute instance c is
 // 1 + c higher. REQUIRES: gpu and instance in 0..31 and 0..14.
 int64_t MigCapabilityMinor(int64_t gpu, int64_t instance);

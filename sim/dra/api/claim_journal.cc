@@ -239,6 +239,7 @@ ClaimChange ClaimJournal::Change(ClaimChangeKind kind, Uid claim) const {
 template <typename Archive, typename Self>
 void ClaimJournal::Fields(Archive& archive, Self& self) {
   archive(self.now_, self.claims_, self.contexts_, self.words_);
+  if constexpr (Archive::kLoads) self.slices_ = SliceIndex(self.objects_);
 }
 DRASIM_PLANE_FIELDS(ClaimJournal);
 

@@ -58,7 +58,8 @@ struct DraManager::PodState {
     kPreparing,        // a plugin is at work
     kRetryingPrepare,  // at the next pod sync
     kReportingRunning,
-    kRunning,  // until WorkDone or a stop
+    kRunning,      // until WorkDone or a stop
+    kTerminating,  // works on for its grace period
     kUnpreparing,
     kRetryingUnprepare,
     kReportingEnd,
@@ -81,6 +82,7 @@ struct DraManager::PodState {
   NodeId node;
   Stage stage = Stage::kFetching;
   uint64_t token = 0;  // of the call or timer in progress; 0: none
+  SimTime stop_at;     // end of the grace period
   bool ending = false;
   bool failed = true;                          // outcome; stopped containers count as failed
   bool gone = false;                           // from the server: no further reports
@@ -90,6 +92,7 @@ struct DraManager::PodState {
   std::vector<PluginCall> calls;               // of the present attempt
   size_t call = 0;                             // the present one; kPreparing, kUnpreparing
 
+  bool works() const { return stage == Stage::kRunning || stage == Stage::kTerminating; }
   // True when a later call concerns the claim as well.
   bool IsInLaterCall(Uid claim) const {
     for (size_t i = call + 1; i < calls.size(); ++i) {
@@ -100,8 +103,8 @@ struct DraManager::PodState {
 
   template <typename Archive, typename Self>
   static void Fields(Archive& a, Self& s) {
-    a(s.pod, s.node, s.stage, s.token, s.ending, s.failed, s.gone, s.entry, s.to_prepare, s.held,
-      s.calls, s.call);
+    a(s.pod, s.node, s.stage, s.token, s.stop_at, s.ending, s.failed, s.gone, s.entry, s.to_prepare,
+      s.held, s.calls, s.call);
   }
 };
 
@@ -169,8 +172,9 @@ void DraManager::OnRestart() {
 
 void DraManager::WorkDone(Uid pod, bool failed) {
   PodState* state = FindState(pod);
-  if (state == nullptr || state->stage != PodState::Stage::kRunning) return;
+  if (state == nullptr || !state->works()) return;
   state->failed = failed;
+  if (state->stage == PodState::Stage::kTerminating) Cancel(*state);
   End(*state);
 }
 
@@ -198,7 +202,7 @@ void DraManager::NodeLost(NodeId node) {
 
 bool DraManager::IsRunning(Uid pod) const {
   const PodState* state = FindState(pod);
-  return state != nullptr && state->stage == PodState::Stage::kRunning;
+  return state != nullptr && state->works();
 }
 
 bool DraManager::CallsPlugins() const {
@@ -246,6 +250,7 @@ void DraManager::Continue(uint64_t token, const ApiReply* reply) {
     case PodState::Stage::kUnpreparing:
       return FinishUnprepareCall(*state);
     case PodState::Stage::kRetryingUnprepare:
+    case PodState::Stage::kTerminating:
       return End(*state);
     case PodState::Stage::kReportingEnd:
       return FinishReportEnd(*state, *reply);
@@ -259,9 +264,23 @@ void DraManager::Continue(uint64_t token, const ApiReply* reply) {
 // Waits for the call or timer in progress.
 void DraManager::Stop(PodState& state) {
   if (state.ending) return;
+  if (!state.gone && !HasPodEnded(*state.pod) && options_.grace_period > SimDuration()) {
+    if (state.stage == PodState::Stage::kTerminating) return;
+    if (state.stage == PodState::Stage::kRunning) {
+      state.stop_at = client_->now() + options_.grace_period;
+      return Terminate(state);
+    }
+  }
   state.ending = true;
-  if (state.stage == PodState::Stage::kRetryingPrepare) Cancel(state);
+  const bool timer = state.stage == PodState::Stage::kRetryingPrepare ||
+                     state.stage == PodState::Stage::kTerminating;
+  if (timer) Cancel(state);
   if (state.token == 0) End(state);
+}
+
+void DraManager::Terminate(PodState& state) {
+  state.stage = PodState::Stage::kTerminating;
+  Arm(state, std::max(state.stop_at - client_->now(), SimDuration()));
 }
 
 // True when the pod is to end because of others: it is deleted, or its status says that it has
@@ -284,6 +303,8 @@ void DraManager::Resume(PodState& state) {
       if (state.stage == PodState::Stage::kRunning) return;
       if (state.stage == PodState::Stage::kReportingRunning) return ReportRunning(state);
       return StartAttempt(state);
+    case PodState::Stage::kTerminating:
+      return state.gone ? End(state) : Terminate(state);
     case PodState::Stage::kUnpreparing:
     case PodState::Stage::kRetryingUnprepare:
     case PodState::Stage::kReportingEnd:
@@ -526,10 +547,17 @@ void DraManager::PlanCalls(const std::vector<Ref<ResourceClaim>>& claims, PodSta
 bool DraManager::StartCall(PodState& state) {
   PodState::PluginCall& call = state.calls[state.call];
   const NodePlugin* driver = FindDriver(call.driver);
-  if (driver == nullptr) return false;
+  if (driver == nullptr || IsDown(driver->name(), state.node)) return false;
   const bool unprepares = state.stage == PodState::Stage::kUnpreparing;
   const SimDuration latency = DrawPluginCall(options_.grpc_latency, draws_);
   call.fails = draws_.Bernoulli(static_cast<uint64_t>(options_.failures_per_mille), 1000);
+  if (!unprepares && !failures_left_.empty()) {
+    const auto left = failures_left_.find(driver->name());
+    if (left != failures_left_.end()) {
+      call.fails = true;
+      if (--left->second == 0) failures_left_.erase(left);
+    }
+  }
   SimDuration work;
   SimTime start = client_->now();
   for (const Ref<ResourceClaim>& claim : call.claims) {
@@ -559,6 +587,39 @@ void DraManager::TellFailedCall(const PodState& state, absl::string_view reason)
                                     absl::StrCat("driver ", call.driver.text(), " ", reason),
                                     client_->now());
   }
+}
+
+// --- Faults of plugins. ---
+
+void DraManager::PluginDown(absl::string_view driver, const NodeSet& nodes, SimTime until) {
+  std::erase_if(outages_, [this](const Outage& o) { return o.until <= client_->now(); });
+  outages_.push_back({std::string(driver), nodes, until});
+  absl::c_for_each(pods_, [&](const auto& entry) {
+    PodState& state = *entry.second;
+    const bool calls = state.token != 0 && (state.stage == PodState::Stage::kPreparing ||
+                                            state.stage == PodState::Stage::kUnpreparing);
+    if (!calls || !nodes.Contains(state.node)) return;
+    PodState::PluginCall& call = state.calls[state.call];
+    if (call.driver.text() == driver) call.fails = true;
+  });
+}
+
+void DraManager::FailPrepares(absl::string_view driver, int64_t count) {
+  failures_left_[std::string(driver)] += count;
+}
+
+bool DraManager::HasPlugin(absl::string_view driver) const {
+  return absl::c_any_of(drivers_, [driver](const NodePlugin* p) { return p->name() == driver; });
+}
+
+bool DraManager::AnyPluginDown() const {
+  return absl::c_any_of(outages_, [this](const Outage& o) { return o.until > client_->now(); });
+}
+
+bool DraManager::IsDown(absl::string_view driver, NodeId node) const {
+  return absl::c_any_of(outages_, [&](const Outage& o) {
+    return o.until > client_->now() && o.driver == driver && o.nodes.Contains(node);
+  });
 }
 
 void DraManager::DropReference(PodState& state, Uid claim) {
@@ -641,7 +702,7 @@ DraManager::PodState* DraManager::FindState(Uid pod) const {
 template <typename Archive, typename Self>
 void DraManager::Fields(Archive& archive, Self& self) {
   archive(self.draws_, self.pods_, self.claims_, self.operations_, self.next_token_,
-          self.failed_prepares_);
+          self.failed_prepares_, self.outages_, self.failures_left_);
 }
 DRASIM_PLANE_FIELDS(DraManager);
 

@@ -10,7 +10,8 @@
 // unprepare the claims that no other pod on the node uses (on failure again after 10 to 15 s), then
 // PATCH pods/status (Succeeded or Failed).
 //
-// A pod in deletion (deletionTimestamp) is stopped, unprepared, reported, and deleted with `force`.
+// A pod in deletion (deletionTimestamp) is stopped, after its grace period if it runs, unprepared,
+// reported, and deleted with `force`.
 // A pod deleted by force is stopped and unprepared. A call in progress is not cancelled: its effect
 // is kept and then undone. When a node is lost, its pods are forgotten here and nothing is
 // unprepared.
@@ -25,6 +26,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,6 +35,7 @@
 #include "model/distributions.h"
 #include "model/ids.h"
 #include "model/kube/name.h"
+#include "model/kube/node_set.h"
 #include "model/kube/objects.h"
 #include "model/random.h"
 #include "model/time.h"
@@ -60,6 +63,8 @@ struct DraManagerOptions {
   SimDuration retry = SimDuration::Seconds(10);
   // Delay before a failed prepare is retried, from 1.27 on.
   SimDuration prepare_retry = SimDuration::Seconds(60);
+  // Running pods work on for so long after their deletion.
+  SimDuration grace_period;
   double retry_jitter = 0.5;  // largest addition to the delay, as a share of it
   // Seconds of one gRPC call to a plugin, in addition to the driver's own PrepareTime.
   std::optional<Distribution> grpc_latency;
@@ -83,6 +88,15 @@ class DraManager : public Actor {
   void WorkDone(Uid pod, bool failed);
   // The node is gone with everything on it. Pods bound to it later start normally.
   void NodeLost(NodeId node);
+
+  // Faults of a driver's plugins. Gone from these nodes until then: calls under way there fail, and
+  // further ones find no plugin. O(pods).
+  void PluginDown(absl::string_view driver, const NodeSet& nodes, SimTime until);
+  // The next calls that prepare claims fail.
+  void FailPrepares(absl::string_view driver, int64_t count);
+  bool HasPlugin(absl::string_view driver) const;
+  // True while some plugin is gone.
+  bool AnyPluginDown() const;
 
   void OnWatch(const WatchEvent& event) override;
   void OnReply(uint64_t token, const ApiReply& reply) override { Continue(token, &reply); }
@@ -120,11 +134,24 @@ class DraManager : public Actor {
     }
   };
   using NodeClaimKey = std::pair<NodeId, Uid>;
+  // A driver's plugins are gone from these nodes.
+  struct Outage {
+    std::string driver;
+    NodeSet nodes;
+    SimTime until;
+    template <typename Archive, typename Self>
+    static void Fields(Archive& a, Self& o) {
+      a(o.driver, o.nodes, o.until);
+    }
+  };
+  bool IsDown(absl::string_view driver, NodeId node) const;
 
   void Begin(const Ref<Pod>& pod);
   // The end of a call or a timer of the pod; null: a timer.
   void Continue(uint64_t token, const ApiReply* reply);
   void Stop(PodState& state);
+  // Waits for the end of the grace period.
+  void Terminate(PodState& state);
   static bool IsToEnd(PodState& state);
   void Resume(PodState& state);
 
@@ -176,6 +203,8 @@ class DraManager : public Actor {
   absl::flat_hash_map<uint64_t, Uid> operations_;
   uint64_t next_token_ = 1;
   uint64_t failed_prepares_ = 0;
+  std::vector<Outage> outages_;                              // some may be over
+  absl::flat_hash_map<std::string, int64_t> failures_left_;  // calls to fail, by driver
 };
 
 }  // namespace drasim

@@ -90,6 +90,8 @@ class DraRules {
     bool reserve_blocks = false;
     // PostFilter's deallocation ends the chain of PostFilter plugins.
     bool deallocation_ends_post_filter = false;
+    // The pods of an incomplete gang keep the claims that they have (gang_claims.h).
+    bool gangs_keep_claims = false;
     // A pod is woken by a change of its own reservation.
     bool wakes_itself = false;
     // Something scores nodes, so that the plugin takes part in Score, with this weight.
@@ -105,7 +107,17 @@ class DraRules {
     int64_t exhausted = 0;  // choices whose budget ended early
   };
 
+  // Work of the scheduler's search for devices (policies/allocator/search_counts.h).
+  struct SearchWork {
+    uint64_t searches = 0;
+    uint64_t steps = 0;
+    uint64_t candidates = 0;
+    uint64_t cel_evaluations = 0;
+  };
+
   virtual ~DraRules() = default;
+  // None: drivers allocate.
+  virtual std::optional<SearchWork> search_work() const { return std::nullopt; }
   // Call once, before anything but traits() and Reasons(). The client watches watches() and
   // outlives the rules.
   virtual void Start(ApiClient* client) = 0;
@@ -158,12 +170,11 @@ class DraRules {
   // Whether the event may help every pod that the plugin rejected.
   virtual bool HelpsAll(const WatchEvent& event) const = 0;
 
-  // --- Checkpoints (plane_archive.h); called with saves() only ---
-  virtual bool saves() const { return false; }
-  virtual void Save(PlaneWriter&) const {}
-  virtual void Load(PlaneReader&) {}
-  virtual void SaveCycle(const Cycle&, PlaneWriter&) const {}
-  virtual std::unique_ptr<Cycle> LoadCycle(PlaneReader&) const { return nullptr; }
+  // --- Checkpoints (plane_archive.h); the client and the cluster are loaded before ---
+  virtual void Save(PlaneWriter& archive) const = 0;
+  virtual void Load(PlaneReader& archive) = 0;
+  virtual void SaveCycle(const Cycle& cycle, PlaneWriter& archive) const = 0;
+  virtual std::unique_ptr<Cycle> LoadCycle(PlaneReader& archive) const = 0;
 };
 
 }  // namespace drasim

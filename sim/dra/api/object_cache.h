@@ -140,7 +140,7 @@ class ObjectCache {
   std::tuple<ObjectTable<Pod>, ObjectTable<ResourceClass>, ObjectTable<ResourceClaim>,
              ObjectTable<ResourceClaimTemplate>, ObjectTable<PodSchedulingContext>,
              ObjectTable<ParametersObject>, ObjectTable<DeviceClassObject>,
-             ObjectTable<ResourceSliceObject>>
+             ObjectTable<ResourceSliceObject>, ObjectTable<DeviceTaintRuleObject>>
       tables_;
 };
 

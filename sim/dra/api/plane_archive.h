@@ -11,7 +11,8 @@
 //
 // Objects are immutable and shared by the server, caches and messages, so each is written once, and
 // is shared again after loading. The same goes for names. Hash containers are written in the order
-// of their keys: equal states have equal bytes. Bad bytes fail the reader (status()); what has been
+// of their keys: equal states have equal bytes. Messages of structured DRA (protobuf) are written
+// once for each content, whoever shares them. Bad bytes fail the reader (status()); what has been
 // loaded by then must not be used.
 #ifndef DRASIM_SIM_DRA_API_PLANE_ARCHIVE_H_
 #define DRASIM_SIM_DRA_API_PLANE_ARCHIVE_H_
@@ -32,11 +33,14 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/numeric/int128.h"
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "model/ids.h"
 #include "model/kube/name.h"
 #include "model/kube/node_set.h"
 #include "model/kube/objects.h"
+#include "model/kube/shared_message.h"
 #include "model/random.h"
 #include "model/state_io.h"
 #include "model/time.h"
@@ -114,7 +118,37 @@ template <template <typename> typename Table>
 using OfObjects =
     std::tuple<Table<Pod>, Table<ResourceClass>, Table<ResourceClaim>, Table<ResourceClaimTemplate>,
                Table<PodSchedulingContext>, Table<ParametersObject>, Table<DeviceClassObject>,
-               Table<ResourceSliceObject>, Table<Allocation>>;
+               Table<ResourceSliceObject>, Table<DeviceTaintRuleObject>, Table<Allocation>>;
+
+template <typename T, typename Tuple>
+inline constexpr bool kIsOneOf = false;
+template <typename T, typename... Ts>
+inline constexpr bool kIsOneOf<T, std::tuple<Ts...>> = (std::is_same_v<T, Ts> || ...);
+template <typename T>
+using Itself = T;
+// References to other types are references to messages.
+template <typename T>
+inline constexpr bool kIsObject = kIsOneOf<T, OfObjects<Itself>>;
+template <typename T>
+inline constexpr bool kIsSharedMessage = false;
+template <typename T>
+inline constexpr bool kIsSharedMessage<SharedMessage<T>> = true;
+// A message that is part of something else.
+template <typename T>
+concept OwnMessage = requires {
+  T::descriptor();
+};
+
+// Messages as bytes, with maps in the order of their keys, and back (null if the bytes are bad).
+// Instances are in plane_archive.cc, so that types may be incomplete here.
+template <typename T>
+std::string BytesOfMessage(const T& message);
+template <typename T>
+Ref<T> MessageOfBytes(absl::string_view bytes);
+template <typename T>
+SharedMessage<T> SharedMessageOf(Ref<T> message);
+template <typename T>
+inline constexpr char kTypeTag = 0;
 
 // Fields of a type of the archive: const when it writes.
 template <typename Archive, typename T>
@@ -139,6 +173,12 @@ class PlaneWriter {
     (Put(values), ...);
   }
   StateWriter& state() { return *out_; }
+  // The reader will know this very message, by as many calls before it reads. Messages that were
+  // there before the run need not be written.
+  template <typename T>
+  void Know(const SharedMessage<T>& message) {
+    by_address_.try_emplace(message.shared().get(), next_message_++);
+  }
 
  private:
   template <typename T>
@@ -167,6 +207,12 @@ class PlaneWriter {
     } else if constexpr (plane_archive::kIsPair<T>) {
       Put(value.first);
       Put(value.second);
+    } else if constexpr (std::is_same_v<T, absl::int128>) {
+      out_->I64(absl::Int128High64(value));
+      out_->U64(absl::Int128Low64(value));
+    } else if constexpr (std::is_same_v<T, absl::Status>) {
+      out_->U64(static_cast<uint64_t>(value.code()));
+      out_->Str(value.message());
     } else {
       PutLarge(value);
     }
@@ -174,8 +220,12 @@ class PlaneWriter {
 
   template <typename T>
   void PutLarge(const T& value) {
-    if constexpr (plane_archive::kIsRef<T>) {
+    if constexpr (plane_archive::kIsSharedMessage<T>) {
+      PutMessage(value.shared().get(), /*is_shared=*/true);
+    } else if constexpr (plane_archive::kIsRef<T>) {
       PutRef(value);
+    } else if constexpr (plane_archive::OwnMessage<T>) {
+      PutMessage(&value, /*is_shared=*/false);
     } else if constexpr (plane_archive::Hashed<T>) {
       PutSorted(value);
     } else if constexpr (plane_archive::Associative<T> || plane_archive::Sequence<T>) {
@@ -210,11 +260,35 @@ class PlaneWriter {
   // 0: none; 1: a new one follows; from 2 on: one of those before.
   template <typename T>
   void PutRef(const Ref<T>& object) {
+    if constexpr (!plane_archive::kIsObject<T>) {
+      return PutMessage(object.get(), /*is_shared=*/true);
+    } else {
+      PutObject(object);
+    }
+  }
+  template <typename T>
+  void PutObject(const Ref<T>& object) {
     if (object == nullptr) return out_->U64(0);
     auto& seen = std::get<Seen<T>>(seen_);
     const auto [found, is_new] = seen.try_emplace(object.get(), seen.size() + 2);
     out_->U64(is_new ? 1 : found->second);
     if (is_new) Fields(*this, *object);
+  }
+
+  // Likewise. A message that is shared stays where it is while the state is written.
+  template <typename T>
+  void PutMessage(const T* message, bool is_shared) {
+    if (message == nullptr) return out_->U64(0);
+    if (is_shared) {
+      const auto known = by_address_.find(message);
+      if (known != by_address_.end()) return out_->U64(known->second);
+    }
+    const auto [found, is_new] =
+        by_content_.try_emplace(plane_archive::BytesOfMessage(*message), next_message_);
+    if (is_new) ++next_message_;
+    out_->U64(is_new ? 1 : found->second);
+    if (is_new) out_->Str(found->first);
+    if (is_shared) by_address_.try_emplace(message, found->second);
   }
 
   template <typename T>
@@ -235,6 +309,9 @@ class PlaneWriter {
 
   StateWriter* out_;
   absl::flat_hash_map<Name, uint64_t> names_;
+  absl::flat_hash_map<const void*, uint64_t> by_address_;
+  absl::flat_hash_map<std::string, uint64_t> by_content_;
+  uint64_t next_message_ = 2;
   plane_archive::OfObjects<Seen> seen_;
 };
 
@@ -252,6 +329,10 @@ class PlaneReader {
   StateReader& state() { return *in_; }
   bool ok() const { return in_->status().ok(); }
   void Fail(absl::string_view why) { in_->Fail(why); }
+  template <typename T>
+  void Know(const SharedMessage<T>& message) {
+    known_messages_.push_back({"", {{&plane_archive::kTypeTag<T>, message.shared()}}});
+  }
 
  private:
   template <typename T>
@@ -293,8 +374,19 @@ class PlaneReader {
     } else if constexpr (plane_archive::kIsPair<T>) {
       Get(value.first);
       Get(value.second);
+    } else if constexpr (std::is_same_v<T, absl::int128>) {
+      const int64_t high = in_->I64();
+      value = absl::MakeInt128(high, in_->U64());
+    } else if constexpr (std::is_same_v<T, absl::Status>) {
+      const auto code = static_cast<absl::StatusCode>(in_->U64());
+      value = absl::Status(code, in_->Str());
+    } else if constexpr (plane_archive::kIsSharedMessage<T>) {
+      GetSharedMessage(value);
     } else if constexpr (plane_archive::kIsRef<T>) {
       GetRef(value);
+    } else if constexpr (plane_archive::OwnMessage<T>) {
+      const Ref<T> message = GetMessage<T>();
+      if (message != nullptr) value = *message;
     } else if constexpr (plane_archive::Associative<T>) {
       GetAssociative(value);
     } else if constexpr (plane_archive::Sequence<T>) {
@@ -341,7 +433,42 @@ class PlaneReader {
   }
 
   template <typename T>
+  void GetSharedMessage(SharedMessage<T>& value) {
+    const Ref<T> message = GetMessage<T>();
+    value = message == nullptr ? SharedMessage<T>() : plane_archive::SharedMessageOf<T>(message);
+  }
+
+  template <typename T>
+  Ref<T> GetMessage() {
+    const uint64_t number = in_->U64();
+    if (number == 0) return nullptr;
+    if (number > 1 && number - 2 >= known_messages_.size()) {
+      Fail("a message is not known yet");
+      return nullptr;
+    }
+    if (number == 1) known_messages_.push_back({in_->Str(), {}});
+    KnownMessage& known =
+        number == 1 ? known_messages_.back() : known_messages_[static_cast<size_t>(number - 2)];
+    const void* const type = &plane_archive::kTypeTag<T>;
+    for (const auto& [of_type, message] : known.messages) {
+      if (of_type == type) return std::static_pointer_cast<const T>(message);
+    }
+    Ref<T> message = plane_archive::MessageOfBytes<T>(known.bytes);
+    if (message == nullptr) Fail("a message cannot be read");
+    known.messages.emplace_back(type, message);
+    return message;
+  }
+
+  template <typename T>
   void GetRef(Ref<T>& object) {
+    if constexpr (!plane_archive::kIsObject<T>) {
+      object = GetMessage<T>();
+    } else {
+      GetObjectRef(object);
+    }
+  }
+  template <typename T>
+  void GetObjectRef(Ref<T>& object) {
     object = nullptr;
     auto& known = std::get<Known<T>>(known_);
     const uint64_t number = in_->U64();
@@ -378,11 +505,15 @@ class PlaneReader {
   StateReader* in_;
   NamePool* names_;
   std::vector<Name> known_names_;
+  struct KnownMessage {
+    std::string bytes;
+    std::vector<std::pair<const void*, std::shared_ptr<const void>>> messages;  // by type
+  };
+  std::vector<KnownMessage> known_messages_;
   plane_archive::OfObjects<Known> known_;
 };
 
-// ---- The fields of objects (model/kube/objects.h), without those of structured DRA, whose runs
-// have no checkpoints. ----
+// ---- The fields of objects (model/kube/objects.h). ----
 
 template <typename A>
 void Fields(A& a, plane_archive::FieldsOf<A, ObjectMeta>& m) {
@@ -402,11 +533,19 @@ void Fields(A& a, plane_archive::FieldsOf<A, ResourceClass>& c) {
 }
 template <typename A>
 void Fields(A& a, plane_archive::FieldsOf<A, DeviceClassObject>& c) {
-  a(c.meta);
+  a(c.meta, c.object);
 }
 template <typename A>
 void Fields(A& a, plane_archive::FieldsOf<A, ResourceSliceObject>& s) {
-  a(s.meta);
+  a(s.meta, s.object);
+}
+template <typename A>
+void Fields(A& a, plane_archive::FieldsOf<A, DeviceTaintRuleObject::Eviction>& e) {
+  a(e.known, e.in_progress, e.reason, e.message, e.generation, e.changed);
+}
+template <typename A>
+void Fields(A& a, plane_archive::FieldsOf<A, DeviceTaintRuleObject>& r) {
+  a(r.meta, r.generation, r.eviction);
 }
 template <typename A>
 void Fields(A& a, plane_archive::FieldsOf<A, Consumer>& c) {
@@ -422,15 +561,15 @@ void Fields(A& a, plane_archive::FieldsOf<A, DeviceGrant>& g) {
 }
 template <typename A>
 void Fields(A& a, plane_archive::FieldsOf<A, Allocation>& x) {
-  a(x.handles, x.available_on, x.shareable, x.node, x.grants);
+  a(x.handles, x.available_on, x.shareable, x.node, x.grants, x.result);
 }
 template <typename A>
 void Fields(A& a, plane_archive::FieldsOf<A, ClaimSpec>& s) {
-  a(s.class_name, s.parameters, s.mode);
+  a(s.class_name, s.parameters, s.mode, s.devices);
 }
 template <typename A>
 void Fields(A& a, plane_archive::FieldsOf<A, ResourceClaimStatus>& s) {
-  a(s.driver, s.allocation, s.reserved_for, s.deallocation_requested);
+  a(s.driver, s.allocation, s.reserved_for, s.deallocation_requested, s.devices);
 }
 template <typename A>
 void Fields(A& a, plane_archive::FieldsOf<A, ResourceClaim>& c) {
@@ -458,7 +597,8 @@ void Fields(A& a, plane_archive::FieldsOf<A, Pod::ClaimName>& n) {
 }
 template <typename A>
 void Fields(A& a, plane_archive::FieldsOf<A, Pod>& p) {
-  a(p.meta, p.claims, p.node, p.phase, p.claim_names, p.unschedulable, p.nominated, p.row);
+  a(p.meta, p.claims, p.node, p.phase, p.claim_names, p.unschedulable, p.nominated, p.disrupted,
+    p.row);
 }
 
 }  // namespace drasim

@@ -4,7 +4,12 @@
 #ifndef DRASIM_SIM_DRA_API_PLANE_PART_H_
 #define DRASIM_SIM_DRA_API_PLANE_PART_H_
 
+#include <cstdint>
+#include <functional>
+#include <vector>
+
 #include "model/ids.h"
+#include "model/kube/objects.h"
 #include "sim/core/node_agent.h"
 #include "sim/dra/api/api_network.h"
 
@@ -13,12 +18,21 @@ namespace drasim {
 class PlaneReader;
 class PlaneWriter;
 
+// The effects that parts may have on the run.
+struct PlaneHost {
+  // The pod's deletion is committed: it leaves its node after the grace period of evictions, and
+  // its owner replaces it. No effect if the run has another object for the pod already.
+  std::function<void(const Pod& pod)> evicted;
+};
+
 class PlanePart : public Actor {
  public:
   // Its connection, with its name.
   virtual ClientOptions connection() const = 0;
   // Whether it is a component that scenarios and tests may break by its name.
   virtual bool can_fail() const { return true; }
+  // Called before Start; the host outlives the part.
+  virtual void Attach(const PlaneHost*) {}
   // Call once, before anything else.
   virtual void Start(ApiClient* client) = 0;
 
@@ -26,6 +40,14 @@ class PlanePart : public Actor {
   virtual void OnNode(NodeId, NodePresence) {}
   // Work other than periodic rechecks is pending.
   virtual bool IsBusy() const { return false; }
+
+  // Counts for the results of the run.
+  struct Figure {
+    const char* key;   // in summary.json
+    const char* text;  // in the printed table, which shows what is not 0
+    uint64_t count;
+  };
+  virtual std::vector<Figure> Figures() const { return {}; }
 
   virtual void Save(PlaneWriter& archive) const = 0;
   // Errors are the archive's.

@@ -195,7 +195,7 @@ StepResult SchedulerActor::Answer(PodId pod, Attempt* attempt, Status status, bo
     result.reason = status.reason;
     result.message = std::move(status.message);
     pending_[pod.value()] = status.code == Code::kPending;
-    gangs_.OnFailure(pod);
+    if (traits_.gangs_keep_claims) gangs_.OnFailure(pod);
   }
   *keep = result;
   return result;
@@ -240,7 +240,7 @@ void SchedulerActor::Unreserve(const PodContext& pod, const ClusterState&, NodeI
     Background(attempt, Status(), false);
     return clock_->AfterCalls();
   }
-  if (gangs_.Keeps(pod.pod)) {
+  if (traits_.gangs_keep_claims && gangs_.Keeps(pod.pod)) {
     Background(attempt, Status(), false);
     return clock_->AfterCalls();
   }
@@ -357,8 +357,8 @@ void SchedulerActor::Continue(uint64_t token, const ApiReply* reply) {
   }
   // The reservations of a step in progress are released after the start was cancelled. If the pod
   // was bound although its start was cancelled, its claims are released with its deletion.
-  if (status.code != Code::kWaiting && attempt.undoes && !undoing && !in_vain &&
-      !gangs_.Keeps(attempt.pod)) {
+  const bool keeps = traits_.gangs_keep_claims && gangs_.Keeps(attempt.pod);
+  if (status.code != Code::kWaiting && attempt.undoes && !undoing && !in_vain && !keeps) {
     status = rules_->Unreserve(*attempt.cycle, node);
   }
   if (status.code == Code::kWaiting) {

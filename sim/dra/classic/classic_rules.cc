@@ -65,6 +65,7 @@ DraRules::Traits ClassicRules::traits() const {
   traits.hints = behaviour_.queueing_hints;
   traits.reserve_blocks = !behaviour_.writes_in_pre_bind();
   traits.deallocation_ends_post_filter = !behaviour_.preempts_after_deallocation();
+  traits.gangs_keep_claims = true;
   traits.wakes_itself = behaviour_.strict_upstream;
   return traits;
 }

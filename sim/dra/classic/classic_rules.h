@@ -42,7 +42,6 @@ class ClassicRules : public DraRules {
   Hint AfterChange(const Pod& pod, const WatchEvent& event) const override;
   bool HelpsAll(const WatchEvent& event) const override;
 
-  bool saves() const override { return true; }
   void Save(PlaneWriter& archive) const override;
   void Load(PlaneReader& archive) override;
   void SaveCycle(const Cycle& cycle, PlaneWriter& archive) const override;

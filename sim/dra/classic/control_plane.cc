@@ -4,6 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "model/check.h"
+#include "model/hash.h"
 #include "model/status_macros.h"
 #include "sim/dra/api/plane_archive.h"
 #include "sim/dra/classic/classic_rules.h"
@@ -77,6 +78,7 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
   of_kubelet.journal = &journal_;
   dra_manager_ = std::make_unique<DraManager>(std::move(other.plugins), of_kubelet,
                                               static_cast<PodRunner*>(this));
+  faults_.set_kubelets(dra_manager_.get());
   DriverControllerOptions of_driver = options_.driver_controller;
   of_driver.behaviour = options_.behaviour;
   of_driver.seed = options_.seed;
@@ -84,6 +86,10 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
   for (ClaimDriver* driver : drivers_) {
     driver_controllers_.push_back(std::make_unique<DriverController>(driver, of_driver));
   }
+  host_.evicted = [this](const Pod& pod) {
+    const bool runs = clock_.engine() != nullptr;  // else the run is over
+    if (runs && pods_.IsPresent(pod)) engine_->EvictPod(pod.row);
+  };
   network_.set_on_message([this](const ApiMessage& message) { Count(message); });
   network_.set_on_commit([this](const WatchEvent& event) {
     pinned_.OnCommit(event, network_.now());
@@ -115,8 +121,15 @@ bool ControlPlane::HasComponent(absl::string_view name) const {
          });
 }
 
+bool ControlPlane::CanHappen(const PlaneFault& fault) const {
+  if (fault.of_plugin()) return dra_manager_->HasPlugin(fault.component);
+  return fault.component.empty() || HasComponent(fault.component);
+}
+
 void ControlPlane::AttachClaims(PodControl* engine) {
   engine_ = engine;
+  start_classes_ = network_.server().objects().of<DeviceClassObject>().Sorted();
+  start_slices_ = network_.server().objects().of<ResourceSliceObject>().Sorted();
   journal_.Attach(engine);
   const auto connect = [this](absl::string_view name, const ConnectionOptions& connection,
                               uint32_t watches, Actor* actor) {
@@ -138,7 +151,10 @@ void ControlPlane::AttachClaims(PodControl* engine) {
   }
   dra_manager_->Start(
       connect("kubelet", options_.kubelets, DraManager::kWatches, dra_manager_.get()));
-  for (PlanePart* part : parts_) part->Start(network_.Connect(part->connection(), part));
+  for (PlanePart* part : parts_) {
+    part->Attach(&host_);
+    part->Start(network_.Connect(part->connection(), part));
+  }
   if (options_.scheduler_reports) {
     scheduler_events_.Start(connect("scheduler-events", options_.scheduler, 0, &scheduler_events_));
     reports_.emplace(scheduler, engine, &scheduler_events_);
@@ -255,10 +271,29 @@ void ControlPlane::Fields(Archive& archive, Self& self) {
   archive(*self.dra_manager_, self.pinned_, self.faults_, self.counts_);
 }
 
+// Classes and slices that were there before the run, which are not written.
+template <typename Archive>
+void ControlPlane::KnowStart(Archive& archive) const {
+  for (const Ref<DeviceClassObject>& known : start_classes_) archive.Know(known->object);
+  for (const Ref<ResourceSliceObject>& known : start_slices_) archive.Know(known->object);
+}
+
+uint64_t ControlPlane::StartDigest() const {
+  if (start_digest_.has_value()) return *start_digest_;
+  uint64_t digest = MixWord(start_classes_.size(), start_slices_.size());
+  const auto add = [&digest](const std::string& bytes) {
+    digest = Fnv1a(bytes, MixWord(digest, bytes.size()));
+  };
+  for (const auto& known : start_classes_) add(plane_archive::BytesOfMessage(*known->object));
+  for (const auto& known : start_slices_) add(plane_archive::BytesOfMessage(*known->object));
+  return start_digest_.emplace(digest);
+}
+
 void ControlPlane::Save(StateWriter& out) const {
   out.Section("control plane");
-  if (!scheduler_->rules().saves()) return;
   PlaneWriter archive(&out);
+  archive(StartDigest());
+  KnowStart(archive);
   Fields(archive, *this);
   for (const PlanePart* part : parts_) part->Save(archive);
   for (const ClaimDriver* driver : drivers_) driver->Save(out);
@@ -266,11 +301,14 @@ void ControlPlane::Save(StateWriter& out) const {
 
 absl::Status ControlPlane::Load(StateReader& in) {
   in.Section("control plane");
-  if (!scheduler_->rules().saves()) {
-    return absl::UnimplementedError(
-        "a run with structured DRA cannot be resumed from a checkpoint");
-  }
   PlaneReader archive(&in, &names_);
+  uint64_t digest = 0;
+  archive(digest);
+  if (archive.ok() && digest != StartDigest()) {
+    in.Fail("the slices and classes at the start are not those of the run that was saved");
+  }
+  RETURN_IF_ERROR(in.status());
+  KnowStart(archive);
   Fields(archive, *this);
   for (PlanePart* part : parts_) part->Load(archive);
   if (in.status().ok() && counts_.size() != network_.clients()) {

@@ -86,6 +86,8 @@ class ControlPlane : public NodeAgent, private PodRunner {
   std::unique_ptr<SchedulerActor> TakePlugin() { return std::move(owned_scheduler_); }
   // True for the name of a component that can fail.
   bool HasComponent(absl::string_view name) const;
+  // Whether there is what the fault concerns.
+  bool CanHappen(const PlaneFault& fault) const;
   // Called with every completed call, in addition to the counts.
   void set_on_message(std::function<void(const ApiMessage&)> hear) { hear_ = std::move(hear); }
   // After the run: continues until only periodic rechecks are left, or to the limit.
@@ -125,6 +127,8 @@ class ControlPlane : public NodeAgent, private PodRunner {
   size_t drivers() const { return driver_controllers_.size(); }
   const ClaimDriver& driver(size_t i) const { return *drivers_[i]; }
   const DriverController& driver_controller(size_t i) const { return *driver_controllers_[i]; }
+  // Those of OtherRules, in their order.
+  const std::vector<PlanePart*>& parts() const { return parts_; }
   // Pods that overfull nodes keep waiting.
   const PinnedPods& pinned() const { return pinned_; }
   const ApiCounts& counts(ClientId client) const { return counts_[client]; }
@@ -139,6 +143,9 @@ class ControlPlane : public NodeAgent, private PodRunner {
   // All that checkpoints hold, except the drivers, which have archives of their own.
   template <typename Archive, typename Self>
   static void Fields(Archive& archive, Self& self);
+  template <typename Archive>
+  void KnowStart(Archive& archive) const;
+  uint64_t StartDigest() const;
   void Count(const ApiMessage& message);
   void CreateNodeObjects(const ClaimDriver& driver);
 
@@ -161,10 +168,15 @@ class ControlPlane : public NodeAgent, private PodRunner {
   std::vector<std::unique_ptr<DriverController>> driver_controllers_;
   std::unique_ptr<DraManager> dra_manager_;
   std::vector<PlanePart*> parts_;
+  PlaneHost host_;
   PinnedPods pinned_;
   PlaneFaults faults_;
   PodControl* engine_ = nullptr;
   std::vector<ApiCounts> counts_;
+  // Objects before the run.
+  std::vector<Ref<DeviceClassObject>> start_classes_;
+  std::vector<Ref<ResourceSliceObject>> start_slices_;
+  mutable std::optional<uint64_t> start_digest_;  // of their contents
   std::function<void(const ApiMessage&)> hear_;
 };
 

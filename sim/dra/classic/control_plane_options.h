@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/distributions.h"
+#include "model/kube/node_set.h"
 #include "model/time.h"
 #include "sim/dra/api/claim_controller.h"
 #include "sim/dra/api/dra_manager.h"
@@ -28,12 +29,19 @@ struct ConnectionOptions {
 
 // A planned fault, or a user's deletion of a claim.
 struct PlaneFault {
-  enum class Action : uint8_t { kRestart, kBreakWatch, kDeleteClaim };
+  enum class Action : uint8_t { kRestart, kBreakWatch, kDeleteClaim, kPluginDown, kFailPrepare };
   SimTime at;
   Action action = Action::kRestart;
-  std::string component;  // as PlaneFaults::Restart takes it
+  // As PlaneFaults::Restart takes it; of kPluginDown and kFailPrepare a driver.
+  std::string component;
   SimDuration duration;
   std::string ns, claim;  // of kDeleteClaim
+  std::string nodes;      // of kPluginDown: a pattern; empty: all
+  NodeSet plugin_nodes;   // the nodes that match it
+  int64_t count = 1;      // of kFailPrepare
+
+  // Whether it concerns a driver's kubelet plugins, not a component with a client of its own.
+  bool of_plugin() const { return action == Action::kPluginDown || action == Action::kFailPrepare; }
 };
 
 struct ControlPlaneOptions {

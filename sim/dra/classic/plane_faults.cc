@@ -25,7 +25,14 @@ void PlaneFaults::Happen(size_t index, SimTime now) {
       if (claim != nullptr) DeleteClaim(claim->meta.uid);
       return;
     }
+    case PlaneFault::Action::kPluginDown:
+      kubelets_->PluginDown(fault.component, fault.plugin_nodes, now + fault.duration);
+      break;
+    case PlaneFault::Action::kFailPrepare:
+      kubelets_->FailPrepares(fault.component, fault.count);
+      break;
   }
+  clock_->AfterCalls();
 }
 
 bool PlaneFaults::AnyPending() const {
@@ -33,7 +40,7 @@ bool PlaneFaults::AnyPending() const {
   for (size_t i = 0; i < network_->clients(); ++i) {
     down |= network_->client(static_cast<ClientId>(i)).is_down();
   }
-  return ahead_ > 0 || down;
+  return ahead_ > 0 || down || kubelets_->AnyPluginDown();
 }
 
 ClientId PlaneFaults::ClientNamed(absl::string_view name) const {

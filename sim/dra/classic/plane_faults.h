@@ -1,5 +1,5 @@
 // PlaneFaults: planned faults of the control plane from a scenario or a test. Components restart or
-// lose their watches, and users delete claims.
+// lose their watches, kubelet plugins fail, and users delete claims.
 #ifndef DRASIM_SIM_DRA_CLASSIC_PLANE_FAULTS_H_
 #define DRASIM_SIM_DRA_CLASSIC_PLANE_FAULTS_H_
 
@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "model/time.h"
 #include "sim/dra/api/api_network.h"
+#include "sim/dra/api/dra_manager.h"
 #include "sim/dra/api/network_clock.h"
 #include "sim/dra/api/pod_objects.h"
 #include "sim/dra/api/scheduler_actor.h"
@@ -29,12 +30,15 @@ class PlaneFaults {
         pods_(pods),
         scheduler_(scheduler) {}
 
+  // The kubelets, for faults of plugins; it must outlive the faults.
+  void set_kubelets(DraManager* kubelets) { kubelets_ = kubelets; }
+
   // Arms an engine timer for each planned fault, with tokens from `first` on.
   void ArmTimers(NodeControl* engine, uint64_t first);
   // The timer of planned fault `index` is due.
   void Happen(size_t index, SimTime now);
 
-  // True while a planned fault is still to come or a component is down. O(components).
+  // True while a planned fault is still to come, or a component or plugin is down. O(components).
   bool AnyPending() const;
 
   // Takes effect at once. A component is identified by its client's name: "scheduler",
@@ -58,6 +62,7 @@ class PlaneFaults {
   NetworkClock* clock_;
   PodObjects* pods_;
   SchedulerActor* scheduler_;
+  DraManager* kubelets_ = nullptr;
   size_t ahead_ = 0;
 };
 

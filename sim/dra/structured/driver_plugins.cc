@@ -9,7 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
-#include "policies/dra/binding_conditions.h"
+#include "model/kube/kube_time.h"
 #include "sim/dra/api/plane_archive.h"
 #include "sim/dra/structured/pool_sync.h"
 #include "sim/dra/structured/structured_objects.h"
@@ -151,7 +151,7 @@ DriverPlugins::Plugin* DriverPlugins::PluginOf(NodeId node) {
   return &plugin;
 }
 
-std::string DriverPlugins::TimeText() const { return KubeTimeText(KubeNowNs(client_->now())); }
+std::string DriverPlugins::TimeText() const { return RunTimeText(client_->now()); }
 
 NodeHardware DriverPlugins::HardwareNow(NodeId node, const Plugin& plugin) {
   NodeHardware hardware = HardwareOf(cluster_->node_spec(node));

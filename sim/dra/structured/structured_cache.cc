@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 #include "policies/dra/claim_rules.h"
+#include "sim/dra/api/plane_archive.h"
 #include "sim/dra/structured/structured_objects.h"
 
 namespace drasim {
@@ -84,6 +85,37 @@ void StructuredCache::Clear() {
   claims_.clear();
   allocated_ = AllocatedDevices(cluster_);
   classes_.clear();
+}
+
+// --- Checkpoints ---
+
+void StructuredCache::Archive(const ObjectCache& objects, PlaneWriter& archive) const {
+  archive(allocated_, claims_.size());
+  for (const auto& [key, entry] : claims_) {
+    const Ref<ResourceClaim> known = objects.of<ResourceClaim>().Find(entry.uid);
+    const bool is_assumed = known == nullptr || known->meta.version != entry.version;
+    archive(entry.uid, entry.version, is_assumed ? entry.claim : nullptr);
+  }
+}
+
+void StructuredCache::Archive(const ObjectCache& objects, PlaneReader& archive) {
+  claims_.clear();
+  classes_.clear();
+  archive(allocated_);
+  for (size_t left = archive.state().Count(); left > 0 && archive.ok(); --left) {
+    Entry entry;
+    archive(entry.uid, entry.version, entry.claim);
+    if (entry.claim == nullptr) {
+      const Ref<ResourceClaim> known = objects.of<ResourceClaim>().Find(entry.uid);
+      if (known == nullptr) return archive.Fail("a claim of the scheduler is not in its cache");
+      entry.claim = ClaimToV1(*known);
+    }
+    const auto& metadata = entry.claim->metadata();
+    claims_[CacheKey(metadata.namespace_(), metadata.name())] = std::move(entry);
+  }
+  for (const Ref<DeviceClassObject>& device_class : objects.of<DeviceClassObject>().Sorted()) {
+    OnClass(*device_class, /*deleted=*/false);
+  }
 }
 
 }  // namespace drasim

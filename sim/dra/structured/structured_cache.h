@@ -14,8 +14,12 @@
 #include "model/proto/resource.pb.h"
 #include "policies/dra/allocated_devices.h"
 #include "policies/dra/claim_port.h"
+#include "sim/dra/api/object_cache.h"
 
 namespace drasim {
+
+class PlaneReader;
+class PlaneWriter;
 
 class StructuredCache : public ClaimCache {
  public:
@@ -36,6 +40,10 @@ class StructuredCache : public ClaimCache {
   void OnClass(const DeviceClassObject& device_class, bool deleted);
   // Forgets everything.
   void Clear();
+
+  // For checkpoints. What the client's cache, which is loaded before, has as well is not written.
+  void Archive(const ObjectCache& objects, PlaneWriter& archive) const;
+  void Archive(const ObjectCache& objects, PlaneReader& archive);
 
  private:
   struct Entry {

@@ -15,7 +15,7 @@
 #include "model/check.h"
 #include "model/kube/selectors_of.h"
 #include "model/pod_constraints.h"
-#include "policies/dra/binding_conditions.h"
+#include "sim/dra/structured/allocation_grants.h"
 
 namespace drasim {
 namespace {
@@ -64,15 +64,7 @@ void SetMetadata(const ResourceClaim& claim, kube::ObjectMeta* metadata) {
   owner->set_controller(true);
 }
 
-// The run's time zero.
-constexpr char kTimeZero[] = "2000-01-01T00:00:00Z";
-
 }  // namespace
-
-int64_t KubeNowNs(SimTime now) {
-  static const int64_t zero = KubeTimeNs(kTimeZero);
-  return zero + now.ns();
-}
 
 NodeSet NodesOfSelector(const kube::NodeSelector& selector, const ClusterState& cluster) {
   std::vector<NodeId> nodes;
@@ -118,6 +110,7 @@ Ref<Allocation> AllocationFromV1(const kube::AllocationResultV1& result,
     const auto nodes = allocation->available_on.nodes();
     if (nodes.size() == 1) allocation->node = nodes.front();
   }
+  if (allocation->node.valid()) allocation->grants = GrantsOfAllocation(result, cluster);
   for (const auto& device : result.devices().results()) {
     const Name driver = names.Intern(device.driver());
     const bool known = absl::c_any_of(allocation->handles, [driver](const ResourceHandle& handle) {

@@ -13,13 +13,9 @@
 #include "model/node_spec.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
-#include "model/time.h"
 #include "policies/dra/claim_port.h"
 
 namespace drasim {
-
-// Virtual time as nanoseconds from 1970: a run begins with the year 2000.
-int64_t KubeNowNs(SimTime now);
 
 // The nodes that the selector selects. REQUIRES: a valid selector. O(nodes), or O(names) for one
 // that only names nodes.
@@ -30,7 +26,8 @@ ClaimRef ClaimToV1(const ResourceClaim& claim);
 // The reverse. REQUIRES: a claim of ClaimToV1, perhaps changed.
 Ref<ResourceClaim> ClaimFromV1(const proto::kube::ResourceClaimV1& claim,
                                const ClusterState& cluster, NamePool& names);
-// The devices of an allocation, for the rest of the control plane.
+// The devices of an allocation, for the rest of the control plane; those that are GPUs of a node as
+// grants (allocation_grants.h), as far as they are published now.
 Ref<Allocation> AllocationFromV1(const proto::kube::AllocationResultV1& result,
                                  const ClusterState& cluster, NamePool& names);
 

@@ -10,14 +10,16 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "model/check.h"
+#include "model/kube/kube_time.h"
 #include "model/time.h"
 #include "policies/allocator/cel_verdicts.h"
-#include "policies/dra/binding_conditions.h"
 #include "policies/dra/choice_score.h"
 #include "policies/dra/claim_hints.h"
 #include "policies/dra/claim_rules.h"
 #include "policies/dra/claim_score.h"
+#include "policies/dra/taint_rules.h"
 #include "policies/plugins/default_normalize.h"
+#include "sim/dra/api/plane_archive.h"
 #include "sim/dra/structured/structured_objects.h"
 
 namespace drasim {
@@ -51,6 +53,9 @@ constexpr Reason kStructuredReasons[] = {
     {ReasonKind::kWaitsForDriver, "the devices are not bound"},
     {ReasonKind::kStaleObject, "a call to the API server failed"},
 };
+
+// To hide a node costs the engine more than to look at an allowed one.
+constexpr size_t kCostOfExcluded = 16;
 
 DraRules::Code CodeOfStep(StepCode code) {
   switch (code) {
@@ -97,6 +102,11 @@ absl::Status StatusOfReply(const ApiReply& reply) {
   return absl::InvalidArgumentError(reply.message);
 }
 
+AllocatorOptions Counted(AllocatorOptions options, SearchCounts* counts) {
+  options.counts = counts;
+  return options;
+}
+
 }  // namespace
 
 DraBehaviour StructuredBehaviour() {
@@ -110,6 +120,7 @@ DraBehaviour StructuredBehaviour() {
 struct StructuredRules::State : DraRules::Cycle {
   StructuredCycle cycle;
   uint32_t life = 0;
+  std::string chosen;  // the node, from Reserve on
   // Filter's verdicts.
   std::vector<NodeId> allowed;  // ascending
   struct Rejected {
@@ -117,7 +128,26 @@ struct StructuredRules::State : DraRules::Cycle {
     std::set<size_t> unavailable;  // claims
   };
   std::map<NodeId, Rejected> rejected;
-  bool failed = false;  // an error ended the attempt
+  bool at_once = false;  // by FilterAll: the two above are empty
+  bool failed = false;   // an error ended the attempt
+
+  // Filter's finds on the chosen node alone: an attempt is saved before Filter or after Reserve.
+  // The search has no more to do then, and nodes have been rejected.
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    auto& c = s.cycle;
+    std::optional<StructuredCycle::NodeFind> find;
+    if constexpr (!Archive::kLoads) {
+      const auto found = c.finds.find(s.chosen);
+      if (found != c.finds.end()) find = found->second;
+    }
+    a(s.life, s.failed, s.chosen, c.pod_group, c.pod, c.started_ns, c.claims, c.has_synthetic,
+      c.synthetic_uid, c.resources, c.unavailable, find, c.phase, c.node, c.tasks, c.paused_call,
+      c.wake_ns, c.deadline_ns, c.outcome);
+    if constexpr (Archive::kLoads) {
+      if (find.has_value()) c.finds[s.chosen] = *std::move(find);
+    }
+  }
 };
 
 // Notes how the latest search ended, which the words of a status do not tell.
@@ -130,6 +160,9 @@ class StructuredRules::NotedSearch : public DeviceSearch {
     *outcome_ = result.outcome;
     return result;
   }
+  const NodeOutcomes* DecideNodes(absl::Span<const ClaimRef> claims) override {
+    return search_->DecideNodes(claims);
+  }
 
  private:
   std::unique_ptr<DeviceSearch> search_;
@@ -141,20 +174,21 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, ClusterS
       cluster_(cluster),
       cache_(cluster),
       in_flight_(cluster),
-      inventory_(options.allocator, MakeCelVerdicts, cluster),
+      inventory_(Counted(options.allocator, &counts_), MakeCelVerdicts, cluster),
       plugin_(
           &cache_, &classes_, &in_flight_,
-          [this](const DeviceUse& use) -> absl::StatusOr<std::unique_ptr<DeviceSearch>> {
-            absl::StatusOr<std::unique_ptr<DeviceSearch>> search = inventory_.NewSearch(use);
+          [this]() -> absl::StatusOr<std::unique_ptr<DeviceSearch>> {
+            absl::StatusOr<std::unique_ptr<DeviceSearch>> search = inventory_.NewSearch();
             if (!search.ok()) return search.status();
             return std::make_unique<NotedSearch>(*std::move(search), &outcome_);
           },
           options.plugin),
       writes_(&cache_, &in_flight_, options.plugin) {
-  for (const kube::DeviceTaintRule& rule : options.taint_rules) inventory_.AddRule(rule);
+  cluster->LeavePartsToPods();
   for (size_t n = 0; n < cluster->node_count(); ++n) {
     nodes_.push_back(NodeToV1(cluster->node_spec(NodeId(n))));
   }
+  inventory_.SetNodes(nodes_);
 }
 
 StructuredRules::~StructuredRules() = default;
@@ -165,7 +199,11 @@ StructuredRules::State& StructuredRules::AsState(Cycle& cycle) {
   return static_cast<State&>(cycle);
 }
 
-int64_t StructuredRules::NowNs() const { return KubeNowNs(client_->now()); }
+int64_t StructuredRules::NowNs() const { return RunTimeNs(client_->now()); }
+
+std::optional<DraRules::SearchWork> StructuredRules::search_work() const {
+  return SearchWork{counts_.searches, counts_.steps, counts_.candidates, counts_.cel_evaluations};
+}
 
 void StructuredRules::Start(ApiClient* client) {
   client_ = client;
@@ -173,7 +211,8 @@ void StructuredRules::Start(ApiClient* client) {
 }
 
 uint32_t StructuredRules::watches() const {
-  return WatchBit(ObjectKind::kDeviceClass) | WatchBit(ObjectKind::kResourceSlice);
+  const uint32_t rules = options_.taint_rules ? WatchBit(ObjectKind::kDeviceTaintRule) : 0;
+  return WatchBit(ObjectKind::kDeviceClass) | WatchBit(ObjectKind::kResourceSlice) | rules;
 }
 
 DraRules::Traits StructuredRules::traits() const {
@@ -209,6 +248,25 @@ void StructuredRules::TakeClass(const DeviceClassObject& device_class) {
   }
 }
 
+bool StructuredRules::TakeRule(const DeviceTaintRuleObject* before,
+                               const DeviceTaintRuleObject* after) {
+  if (after == nullptr) {
+    inventory_.RemoveRule(before->object->metadata().name());
+  } else {
+    inventory_.PutRule(*after->object);
+  }
+  bool any = false;
+  for (const auto& slice : client_->cache().of<ResourceSliceObject>().Sorted()) {
+    const std::string& driver = slice->object->spec().driver();
+    const std::string& pool = slice->object->spec().pool().name();
+    const bool was = before != nullptr && RuleMeansPool(*before->object, driver, pool);
+    if (!was && (after == nullptr || !RuleMeansPool(*after->object, driver, pool))) continue;
+    inventory_.Put(*slice->object);
+    any = true;
+  }
+  return any;
+}
+
 void StructuredRules::Fill() {
   const ObjectCache& objects = client_->cache();
   std::vector<Ref<DeviceClassObject>> classes = objects.of<DeviceClassObject>().Sorted();
@@ -216,6 +274,16 @@ void StructuredRules::Fill() {
     return a->meta.name.text() < b->meta.name.text();
   });
   for (const Ref<DeviceClassObject>& device_class : classes) TakeClass(*device_class);
+  std::set<std::string> gone_rules = std::move(known_rules_);
+  known_rules_.clear();
+  for (const auto& rule : objects.of<DeviceTaintRuleObject>().Sorted()) {
+    if (!options_.taint_rules) break;
+    const std::string name(rule->meta.name.text());
+    gone_rules.erase(name);
+    known_rules_.insert(name);
+    inventory_.PutRule(*rule->object);
+  }
+  for (const std::string& name : gone_rules) inventory_.RemoveRule(name);
   std::set<std::string> gone = std::move(slices_);
   slices_.clear();
   for (const Ref<ResourceSliceObject>& slice : objects.of<ResourceSliceObject>().Sorted()) {
@@ -232,6 +300,7 @@ void StructuredRules::Fill() {
 
 void StructuredRules::OnWatch(const WatchEvent& event) {
   const bool deleted = event.type == WatchEvent::Type::kDeleted;
+  retainted_ = false;
   if (const auto* claim = PeekAs<ResourceClaim>(event.object)) {
     cache_.OnClaim(*claim, deleted);
   } else if (const auto* device_class = PeekAs<DeviceClassObject>(event.object)) {
@@ -248,6 +317,17 @@ void StructuredRules::OnWatch(const WatchEvent& event) {
     } else {
       inventory_.Put(slice->object.shared());
       slices_.insert(name);
+    }
+  } else if (const auto* rule = PeekAs<DeviceTaintRuleObject>(event.object)) {
+    const std::string name(rule->meta.name.text());
+    const auto* const before = PeekAs<DeviceTaintRuleObject>(event.before);
+    if (deleted) {
+      known_rules_.erase(name);
+      retainted_ = TakeRule(rule, nullptr);
+    } else {
+      known_rules_.insert(name);
+      const bool same = before != nullptr && before->object == rule->object;
+      retainted_ = !same && TakeRule(before, rule);
     }
   }
 }
@@ -278,6 +358,8 @@ bool StructuredRules::HelpsAll(const WatchEvent& event) const {
     const bool was = before != nullptr && before->status.allocation != nullptr;
     return was && (deleted || claim->status.allocation == nullptr);
   }
+  // It changes slices, as the scheduler's informer sees them.
+  if (event.kind() == ObjectKind::kDeviceTaintRule) return retainted_;
   return !deleted &&
          (event.kind() == ObjectKind::kDeviceClass || event.kind() == ObjectKind::kResourceSlice);
 }
@@ -335,6 +417,18 @@ NodeRestriction StructuredRules::Restriction(Cycle& cycle) {
   State& state = AsState(cycle);
   state.allowed.clear();
   state.rejected.clear();
+  NodeRestriction restriction;
+  // Nodes that are scored need their devices.
+  const bool scored = options_.scores || options_.choice_weight() != 0;
+  const NodeOutcomes* const all =
+      options_.filters_at_once && !scored ? plugin_.FilterAll(state.cycle) : nullptr;
+  state.at_once = all != nullptr;
+  if (state.at_once) {
+    restriction.only_allowed = kCostOfExcluded * all->others().size() > all->fitting().size();
+    (restriction.only_allowed ? restriction.allowed : restriction.excluded) =
+        restriction.only_allowed ? all->fitting() : all->others();
+    return restriction;
+  }
   for (size_t n = 0; n < nodes_.size() && !state.failed; ++n) {
     const NodeId node(n);
     if (!cluster_->node(node).available) continue;
@@ -351,7 +445,6 @@ NodeRestriction StructuredRules::Restriction(Cycle& cycle) {
     state.rejected[node] = {why, std::move(unavailable)};
   }
   if (state.failed) state.allowed.clear();
-  NodeRestriction restriction;
   restriction.only_allowed = true;
   restriction.allowed = state.allowed;
   return restriction;
@@ -360,6 +453,19 @@ NodeRestriction StructuredRules::Restriction(Cycle& cycle) {
 ReasonIndex StructuredRules::WhyRejected(Cycle& cycle, NodeId node) {
   State& state = AsState(cycle);
   if (state.failed) return static_cast<ReasonIndex>(Why::kSearchFailed);
+  if (state.at_once) {
+    const NodeOutcomes* const all = plugin_.FilterAll(state.cycle);
+    DRASIM_CHECK(all != nullptr);
+    switch (all->Of(node)) {
+      case AllocationOutcome::kAllocated:
+        return kFits;
+      case AllocationOutcome::kNodeError:
+        return static_cast<ReasonIndex>(Why::kNodeRejected);
+      case AllocationOutcome::kDoesNotFit:
+      case AllocationOutcome::kError:
+        return static_cast<ReasonIndex>(Why::kDoesNotFit);
+    }
+  }
   const auto found = state.rejected.find(node);
   if (found == state.rejected.end()) return kFits;
   state.cycle.unavailable.insert(found->second.unavailable.begin(),
@@ -395,6 +501,11 @@ DraRules::Status StructuredRules::PostFilter(Cycle& cycle) {
 DraRules::Status StructuredRules::Reserve(Cycle& cycle, NodeId node) {
   State& state = AsState(cycle);
   state.node = node;
+  if (state.at_once) {
+    const ClaimStatus found = plugin_.Filter(&state.cycle, nodes_[node.value()]);
+    if (!found.ok()) return StatusBecause(found, Why::kNotReserved);
+  }
+  state.chosen = NameOf(node);
   return StatusBecause(plugin_.Reserve(&state.cycle, NameOf(node)), Why::kNotReserved);
 }
 
@@ -490,6 +601,52 @@ DraRules::Status StructuredRules::Run(State& state, ClaimProgress progress) {
     progress = writes_.Resume(&state.cycle, &answer, NowNs());
   }
   return StatusBecause(progress.status, Why::kNotBound);
+}
+
+// --- Checkpoints ---
+
+template <typename Archive>
+void Fields(Archive& a, plane_archive::FieldsOf<Archive, StructuredCycle::Task>& t) {
+  a(t.claim);
+  ClaimTask::Kind kind{};
+  if constexpr (!Archive::kLoads) kind = t.task->kind();
+  a(kind);
+  const auto of_kind = [&](auto empty) {
+    using Task = decltype(empty);
+    if constexpr (Archive::kLoads) t.task = std::make_unique<Task>(std::move(empty));
+    a(static_cast<plane_archive::FieldsOf<Archive, Task>&>(*t.task));
+  };
+  switch (kind) {
+    case ClaimTask::Kind::kSingleCall:
+      return of_kind(SingleCallTask(ClaimCall()));
+    case ClaimTask::Kind::kDelete:
+      return of_kind(DeleteClaimTask(nullptr));
+    case ClaimTask::Kind::kBind:
+      return of_kind(BindClaimTask(nullptr, ClaimReservation()));
+  }
+  if constexpr (Archive::kLoads) a.Fail("a task of no kind");
+}
+
+template <typename Archive, typename Self>
+void StructuredRules::Fields(Archive& archive, Self& self) {
+  archive(self.life_, self.in_flight_, self.slices_, self.known_classes_, self.known_rules_,
+          self.inventory_);
+  self.cache_.Archive(self.client_->cache(), archive);
+}
+
+void StructuredRules::Save(PlaneWriter& archive) const { Fields(archive, *this); }
+
+void StructuredRules::Load(PlaneReader& archive) { Fields(archive, *this); }
+
+void StructuredRules::SaveCycle(const Cycle& cycle, PlaneWriter& archive) const {
+  archive(cycle, static_cast<const State&>(cycle));
+}
+
+std::unique_ptr<DraRules::Cycle> StructuredRules::LoadCycle(PlaneReader& archive) const {
+  auto state = std::make_unique<State>();
+  Cycle& base = *state;
+  archive(base, *state);
+  return state;
 }
 
 }  // namespace drasim

@@ -2,8 +2,10 @@
 // with the objects that the scheduler's informers deliver. The calls of a step go through the
 // scheduler's client, in virtual time; waits for binding conditions are timers of it.
 //
-// Filter is a restriction of all nodes: every node of the cluster that is there is searched once in
-// an attempt. An error that ends the attempt rejects them all.
+// Filter is a restriction of all nodes: those that are known to be as they were keep their verdict
+// (StructuredResources::FilterAll), and the devices are chosen on the node that is reserved.
+// Otherwise every node of the cluster that is there is searched once in an attempt. An error that
+// ends the attempt rejects them all.
 #ifndef DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_RULES_H_
 #define DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_RULES_H_
 
@@ -18,6 +20,7 @@
 #include "model/cluster_state.h"
 #include "model/proto/kube.pb.h"
 #include "policies/allocator/allocator_options.h"
+#include "policies/allocator/search_counts.h"
 #include "policies/dra/device_search.h"
 #include "policies/dra/extended_resources.h"
 #include "policies/dra/in_flight_claims.h"
@@ -34,14 +37,16 @@ namespace drasim {
 struct StructuredRulesOptions {
   AllocatorOptions allocator;
   StructuredOptions plugin;
-  std::vector<proto::kube::DeviceTaintRule> taint_rules;
-  bool scores = false;  // some claim has a prioritized list
+  bool taint_rules = true;  // DeviceTaintRules count
+  bool scores = false;      // some claim has a prioritized list
   // Of the scores of the allocator's policy; no effect without one.
   int64_t policy_weight = kUsualPolicyWeight;
 
   static constexpr int64_t kUsualPolicyWeight = 2;
   int64_t lists_weight() const;
   int64_t choice_weight() const { return allocator.policy == nullptr ? 0 : policy_weight; }
+  // Nodes are judged all at once where that gives the same answers; false is for tests.
+  bool filters_at_once = true;
 };
 
 // The state that the rules decide by, for explanations. Valid until the rules change.
@@ -64,6 +69,7 @@ class StructuredRules : public DraRules {
   StructuredRules(const StructuredRulesOptions& options, ClusterState* cluster);
   ~StructuredRules() override;
 
+  std::optional<SearchWork> search_work() const override;
   void Start(ApiClient* client) override;
   uint32_t watches() const override;
   Traits traits() const override;
@@ -96,15 +102,25 @@ class StructuredRules : public DraRules {
 
   StructuredMoment Moment() const;
 
+  void Save(PlaneWriter& archive) const override;
+  void Load(PlaneReader& archive) override;
+  void SaveCycle(const Cycle& cycle, PlaneWriter& archive) const override;
+  std::unique_ptr<Cycle> LoadCycle(PlaneReader& archive) const override;
+
  private:
   class NotedSearch;
   struct State;
+  template <typename Archive, typename Self>
+  static void Fields(Archive& archive, Self& self);
   enum class Why : ReasonIndex;
 
   static State& AsState(Cycle& cycle);
   const std::string& NameOf(NodeId node) const { return nodes_[node.value()].metadata().name(); }
   int64_t NowNs() const;
   void TakeClass(const DeviceClassObject& device_class);
+  // The rule has changed; null: it was not there, or is gone. Puts the slices that it concerns
+  // anew, with the taints that they have now. True if there are any. O(slices), rules being few.
+  bool TakeRule(const DeviceTaintRuleObject* before, const DeviceTaintRuleObject* after);
   // Fills the inventory and the cache from the client's cache.
   void Fill();
   // The step's calls and waits, until one takes time or the step ends.
@@ -121,9 +137,12 @@ class StructuredRules : public DraRules {
   StructuredCache cache_;
   ResourceClasses classes_;  // none: extended resources are not simulated
   InFlightClaims in_flight_;
+  SearchCounts counts_;
   SliceInventory inventory_;
   std::set<std::string> slices_;                   // of the inventory, by name
   std::set<std::string> known_classes_;            // likewise
+  std::set<std::string> known_rules_;              // likewise
+  bool retainted_ = false;                         // the latest event changed taints of slices
   SearchOutcome outcome_ = SearchOutcome::kFound;  // of the latest search
   StructuredResources plugin_;
   StructuredWrites writes_;

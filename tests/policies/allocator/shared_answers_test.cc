@@ -12,10 +12,14 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "model/device_inventory.h"
 #include "model/hash.h"
+#include "model/kube/slice_facts_of.h"
 #include "model/random.h"
 #include "policies/allocator/device_catalog.h"
+#include "policies/allocator/device_use.h"
 #include "policies/allocator/held_devices.h"
+#include "policies/allocator/node_outcomes.h"
 #include "policies/allocator/node_pools.h"
 #include "policies/allocator/structured_allocator.h"
 #include "tests/testing/soak.h"
@@ -519,6 +523,105 @@ TEST(SharedAnswersTest, SharingChangesNoAnswer) {
   EXPECT_GE(equal_nodes, cases);
   EXPECT_GE(errors * 2, cases);
   EXPECT_GE(allocated, cases);
+}
+
+// Slices in an inventory whose holders change.
+struct HeldSharing {
+  explicit HeldSharing(const SharingWorld& world) {
+    std::vector<CatalogSource> sources;
+    for (const ResourceSlice& slice : world.slices) {
+      const absl::StatusOr<SliceFacts> facts = SliceFactsOf(slice);
+      EXPECT_TRUE(facts.ok()) << facts.status();
+      sources.push_back({inventory.AddSlice(), &slice});
+      inventory.SetSlice(sources.back().id,
+                         std::make_shared<const InventorySlice>(inventory.InternSlice(*facts)));
+    }
+    auto made = DeviceCatalog::Make(&inventory, &inventory.columns(), sources);
+    EXPECT_TRUE(made.ok()) << made.status();
+    catalog = *made;
+  }
+  DeviceUndo Hold(const std::string& claim, bool pending, const DeviceUse& use) {
+    const bool share = !use.shared.empty();
+    const std::vector<DeviceId>& ids = share ? use.shared : use.dedicated;
+    DeviceHolding holding;
+    for (const DeviceId& id : ids) {
+      HoldFacts facts = {id.driver, id.pool, id.device, share, {}};
+      if (const auto found = use.consumed.find(id); found != use.consumed.end()) {
+        for (const auto& [name, amount] : found->second) facts.amounts.emplace_back(name, amount);
+      }
+      for (DeviceHold& hold : inventory.InternHolds({facts})) holding.holds.push_back(hold);
+    }
+    return inventory.SetHolder({inventory.columns().texts().Intern(claim), pending}, holding);
+  }
+
+  DeviceInventory inventory;
+  std::shared_ptr<DeviceCatalog> catalog;
+};
+
+// Every release, undone change and late look is followed by the same decisions as a look at the
+// inventory from the beginning, without sharing.
+TEST(SharedAnswersTest, OutcomesThatAreKeptAreThoseOfAFreshLook) {
+  const uint64_t cases = SoakSeeds(150);
+  uint64_t fits = 0;
+  uint64_t changes = 0;
+  for (uint64_t seed = 0; seed < cases; ++seed) {
+    SCOPED_TRACE(seed);
+    SharingWorldMaker maker(seed);
+    const SharingWorld world = maker.Make(/*max_claims=*/2);
+    HeldSharing cluster(world);
+    AllocatorOptions options;
+    options.features = SupportedDraFeatures(options.variant, options.release);
+    const auto verdicts = std::make_shared<CountedVerdicts>(seed % 4 == 0 ? 10 : 0);
+    const auto pools = std::make_shared<NodePools>(options, cluster.catalog);
+    const auto held = std::make_shared<HeldDevices>(pools);
+    std::vector<const NodeView*> views;
+    for (const Node& node : world.nodes) views.push_back(&pools->ViewOf(node));
+    held->SetNodes(views);
+    options.share_answers = false;
+    const auto alone = std::make_shared<NodePools>(options, cluster.catalog);
+    std::vector<AllocationOutcome> before;
+    for (int round = 0; round < 12; ++round) {
+      ASSERT_TRUE(held->Sync(cluster.inventory).ok());
+      // Claims of two kinds take turns, so that each finds what the other has not seen.
+      auto claims = SharingPointers(world.claims);
+      if (round % 3 == 2) claims.resize(1);
+      const auto allocator =
+          StructuredAllocator::Make(held, verdicts, SharingPointers(world.classes));
+      const NodeOutcomes* const kept = allocator->DecideNodes(claims);
+      ASSERT_NE(kept, nullptr);
+      ASSERT_EQ(kept->size(), world.nodes.size());
+      const auto fresh = StructuredAllocator::Make(alone, verdicts, SharingPointers(world.classes),
+                                                   UseOf(cluster.inventory));
+      ASSERT_TRUE(fresh.ok());
+      std::vector<NodeId> fitting;
+      std::vector<NodeId> others;
+      size_t errors = 0;
+      for (size_t i = 0; i < world.nodes.size(); ++i) {
+        const AllocationOutcome expected = (*fresh)->Decide(world.nodes[i], claims).outcome;
+        ASSERT_EQ(kept->Of(NodeId(i)), expected) << "round " << round << ", node " << i;
+        (expected == AllocationOutcome::kAllocated ? fitting : others).push_back(NodeId(i));
+        errors += expected == AllocationOutcome::kError ? 1U : 0U;
+        changes += before.size() > i && before[i] != expected ? 1U : 0U;
+        before.resize(world.nodes.size());
+        before[i] = expected;
+      }
+      ASSERT_EQ(std::vector<NodeId>(kept->fitting().begin(), kept->fitting().end()), fitting);
+      ASSERT_EQ(std::vector<NodeId>(kept->others().begin(), kept->others().end()), others);
+      ASSERT_EQ(kept->errors(), errors);
+      fits += fitting.size();
+      // Now and then more changes than an inventory remembers.
+      const int steps = seed % 50 == 0 && round == 5 ? 3000 : 1 + round % 3;
+      for (int step = 0; step < steps; ++step) {
+        const std::string claim = absl::StrCat("holder-", maker.Chance(50) ? 1 : step % 7);
+        const bool pending = maker.Chance(30);
+        const DeviceUndo undo =
+            cluster.Hold(claim, pending, maker.Chance(60) ? maker.Use(world) : DeviceUse());
+        if (maker.Chance(20)) cluster.inventory.Undo(undo);
+      }
+    }
+  }
+  EXPECT_GE(fits, cases * 10);
+  EXPECT_GE(changes, cases * 4);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "model/kube/kube_time.h"
 #include "model/time.h"
 #include "tests/policies/dra/dra_rig.h"
 

@@ -68,7 +68,7 @@ class LedgerWorld {
   void RemoveDevices() { inventory_.Remove("devices"); }
   // The device that a claim gets, or "".
   std::string Get() {
-    auto search = inventory_.NewSearch(UseOf(cluster_.inventory()));
+    auto search = inventory_.NewSearch();
     EXPECT_TRUE(search.ok()) << search.status();
     const std::vector<ClaimRef> claims = {ClaimOf("c", R"(spec { devices { requests { name: "r"
         exactly { device_class_name: "class" allocation_mode: "ExactCount" count: 1 } } } })")};

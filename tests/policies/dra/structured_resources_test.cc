@@ -41,8 +41,8 @@ class StructuredResourcesTest : public testing::Test {
   StructuredResources Plugin(const StructuredOptions& options = {}) {
     return StructuredResources(
         &cache_, &classes_, &in_flight_,
-        [this](const DeviceUse& use) -> absl::StatusOr<std::unique_ptr<DeviceSearch>> {
-          use_ = use;
+        [this]() -> absl::StatusOr<std::unique_ptr<DeviceSearch>> {
+          use_ = UseOf(cache_.cluster().inventory());
           return std::make_unique<TestSearch>(&results_);
         },
         options);

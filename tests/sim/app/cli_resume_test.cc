@@ -52,6 +52,20 @@ std::string ManyPods() {
   return text;
 }
 
+// `workload` of a scenario: pods with claims for one device or two.
+std::string PodsWithClaims() {
+  Random random(2, "cli_resume_test");
+  std::string text = "workload:\n  jobs:\n";
+  uint64_t now_s = 0;
+  for (int i = 0; i < 80; ++i) {
+    now_s += random.Below(40);
+    absl::StrAppend(&text, "    - {name: p-", i, ", cpu: \"1\", memory: 1Gi, arrival: ", now_s,
+                    "s, run_time: ", 10 + random.Below(60), "s, claims: [{name: gpu, template: ",
+                    random.Below(3) == 0 ? "two-gpus" : "one-gpu", "}]}\n");
+  }
+  return text;
+}
+
 class ResumeTest : public CliTest {
  protected:
   ResumeTest() {
@@ -60,6 +74,8 @@ class ResumeTest : public CliTest {
     dir_.Write("priority.yaml", TestText("priority.yaml"));
     dir_.Write("fill.yaml", TestText("fill.yaml"));
     dir_.Write("dra.yaml", TestText("dra.yaml"));
+    dir_.Write("structured.yaml", TestText("structured.yaml") + PodsWithClaims());
+    dir_.Write("slices.yaml", TestText("slices.yaml"));
     std::string nodes = kNodeHeader;
     for (int i = 0; i < 5; ++i) absl::StrAppend(&nodes, "n-", i, ",96000,393216,8,T4\n");
     dir_.Write("n.csv", nodes);
@@ -175,7 +191,8 @@ TEST_P(ResumeScenarioTest, FromWhereverTheLedgerEnds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, ResumeScenarioTest,
-                         ::testing::Values("kubernetes", "srtf", "priority", "fill", "dra"),
+                         ::testing::Values("kubernetes", "srtf", "priority", "fill", "dra",
+                                           "structured"),
                          [](const ::testing::TestParamInfo<std::string>& tested) {
                            return tested.param;
                          });
@@ -225,7 +242,7 @@ TEST_P(ResumeKilledTest, AfterCtrlC) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, ResumeKilledTest,
-                         ::testing::Values("kubernetes", "srtf", "dra"),
+                         ::testing::Values("kubernetes", "srtf", "dra", "structured"),
                          [](const ::testing::TestParamInfo<std::string>& tested) {
                            return tested.param;
                          });

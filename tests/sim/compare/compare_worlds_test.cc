@@ -433,7 +433,8 @@ TEST_F(CliCompareWorldsTest, WhatIsRefused) {
   ExpectRefused(Compare("four.yaml", "direct,device-plugn"),
                 "--worlds: unknown world 'device-plugn', expected one of direct[:POLICY], "
                 "device-plugin, device-plugin:static-mig, device-plugin:time-slicing[=N], "
-                "dra-classic[:PLACEMENT][:immediate] (did you mean 'device-plugin'?)");
+                "dra-classic[:PLACEMENT][:immediate], dra-structured[:POLICY] (did you mean "
+                "'device-plugin'?)");
   const ProcessResult no_mig =
       Run(Compare("four.yaml", "device-plugin:static-mig", {"--set", "cluster.node.gpu_model=T4"}));
   EXPECT_EQ(no_mig.exit_code, 2);

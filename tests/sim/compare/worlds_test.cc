@@ -58,7 +58,8 @@ Names Joined(Names a, const Names& b) {
 }
 
 TEST(WorldsTest, Direct) {
-  const Names clear = Joined({"front_end.device_plugin", "front_end.dra"}, kLayouts);
+  const Names clear =
+      Joined({"front_end.device_plugin", "front_end.dra", "front_end.structured"}, kLayouts);
   EXPECT_EQ(World("direct"),
             (ScenarioChange{clear, {"front_end.kind=direct", "front_end.lowering.rule=none"}}));
   EXPECT_EQ(World("direct:fgd"), (ScenarioChange{clear,
@@ -72,8 +73,8 @@ TEST(WorldsTest, Direct) {
 }
 
 TEST(WorldsTest, DevicePlugin) {
-  const Names clear = {"front_end.dra", "front_end.device_plugin.time_slicing",
-                       "front_end.device_plugin.mps"};
+  const Names clear = {"front_end.dra", "front_end.structured",
+                       "front_end.device_plugin.time_slicing", "front_end.device_plugin.mps"};
   EXPECT_EQ(World("device-plugin"), (ScenarioChange{Joined(clear, kLayouts),
                                                     {"front_end.kind=device-plugin",
                                                      "front_end.device_plugin.mig_strategy=none",
@@ -108,8 +109,35 @@ TEST(WorldsTest, DevicePlugin) {
 
 ScenarioChange Dra(const std::string& rule, const Names& more) {
   return {
-      Joined({"front_end.device_plugin", "timing.bind"}, kLayouts),
+      Joined({"front_end.device_plugin", "front_end.structured", "timing.bind"}, kLayouts),
       Joined({"front_end.kind=dra-classic", absl::StrCat("front_end.lowering.rule=", rule)}, more)};
+}
+
+TEST(WorldsTest, DraStructured) {
+  const auto structured = [](const std::string& rule, const Names& drivers) {
+    return ScenarioChange{
+        Joined({"front_end.device_plugin", "front_end.dra", "timing.bind"}, kLayouts),
+        Joined(Joined({"front_end.kind=dra-structured"}, drivers),
+               {absl::StrCat("front_end.lowering.rule=", rule)})};
+  };
+  const auto nvidia = [](absl::string_view mig) {
+    return Names{"front_end.structured.drivers.0.kind=gpu.nvidia.com",
+                 absl::StrCat("front_end.structured.drivers.0.mig=", mig)};
+  };
+  EXPECT_EQ(World("dra-structured"), structured("mig-smallest", nvidia("dynamic")));
+  EXPECT_EQ(World("dra-structured", kT4), structured("whole-gpu", nvidia("none")));
+  EXPECT_EQ(
+      World("dra-structured:best-fit", kT4),
+      structured("whole-gpu", Joined({"front_end.structured.policy=best-fit"}, nvidia("none"))));
+  // The scenario's own driver stays.
+  const auto own = [](absl::string_view driver) {
+    return absl::StrCat(kA100, "front_end: {structured: {drivers: [{", driver, "}]}}\n");
+  };
+  EXPECT_EQ(World("dra-structured", own("kind: gpu.nvidia.com, mig: static")),
+            structured("mig-smallest", {}));
+  EXPECT_EQ(World("dra-structured", own("kind: gpu.nvidia.com, consumable_shares: \"4\"")),
+            structured("none", {}));
+  EXPECT_EQ(World("dra-structured", own("kind: gpu.example.com")), structured("whole-gpu", {}));
 }
 
 TEST(WorldsTest, DraClassic) {
@@ -191,11 +219,17 @@ TEST(WorldsTest, WhatIsNoWorld) {
   };
   const std::string known =
       "expected one of direct[:POLICY], device-plugin, device-plugin:static-mig, "
-      "device-plugin:time-slicing[=N], dra-classic[:PLACEMENT][:immediate]";
+      "device-plugin:time-slicing[=N], dra-classic[:PLACEMENT][:immediate], "
+      "dra-structured[:POLICY]";
   const std::pair<const char*, std::string> cases[] = {
       {"device-plugn", absl::StrCat("--worlds: unknown world 'device-plugn', ", known,
                                     " (did you mean 'device-plugin'?)")},
       {"", absl::StrCat("--worlds: unknown world '', ", known)},
+      {"dra-structured:best",
+       "--worlds: 'dra-structured:best': unknown policy 'best', expected one "
+       "of first-fit, best-fit, mig-fragmentation, pack, spread, topology "
+       "(did you mean 'best-fit'?)"},
+      {"dra-structured:pack:x", absl::StrCat("--worlds: 'dra-structured:pack:x': ", known)},
       {"direct:fdg",
        "--worlds: 'direct:fdg': unknown policy 'fdg', expected one of random, dotprod, "
        "gpu-clustering, gpu-packing, best-fit, fgd, consolidate, least-allocated, most-allocated, "
@@ -243,7 +277,7 @@ TEST(WorldsTest, Lists) {
                   "--worlds: found '", text,
                   "', expected names with commas between: direct[:POLICY], device-plugin, "
                   "device-plugin:static-mig, device-plugin:time-slicing[=N], "
-                  "dra-classic[:PLACEMENT][:immediate]")));
+                  "dra-classic[:PLACEMENT][:immediate], dra-structured[:POLICY]")));
   }
   EXPECT_EQ(parse("direct,device-plugin,direct").status(),
             absl::InvalidArgumentError("--worlds: 'direct' is there twice"));

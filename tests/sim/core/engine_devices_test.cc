@@ -68,6 +68,9 @@ class ScriptedAgent : public NodeAgent {
         return control_->PublishAllocatable(change.node, {&amount, 1});
       case Change::kMigConfig:
         return control_->EvictHolders(change.node, change.devices);
+      case Change::kTainted:
+      case Change::kUntainted:
+        break;  // taints are a matter of structured DRA's drivers
     }
   }
   void OnTimer(uint64_t token, SimTime) override {

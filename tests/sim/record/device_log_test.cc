@@ -277,7 +277,8 @@ TEST(DeviceLogTest, CausesHaveNames) {
       {EvictionCause::kAttemptFailed, "attempt failed"},
       {EvictionCause::kRepartitioned, "repartitioned"},
       {EvictionCause::kTurnedAway, "turned away"},
-      {EvictionCause::kDeleted, "deleted"}};
+      {EvictionCause::kDeleted, "deleted"},
+      {EvictionCause::kTainted, "tainted"}};
   for (const auto& [cause, name] : causes) {
     Script script;
     DeviceLog log;

@@ -30,9 +30,12 @@ namespace structured_dra_test {
 using run_texts::BuildText;
 using run_texts::ErrorOf;
 using run_texts::Finished;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::Ge;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Le;
 
 class StructuredDraTest : public ::testing::Test {
  protected:
@@ -215,6 +218,41 @@ TEST_F(StructuredDraTest, KubeletsPrepareClaims) {
 
 // No driver sets the condition, so that PreBind fails at the deadline, again and again; the devices
 // are given back in between.
+// A kubelet tries again after 60 to 90 s; pods on the other node start at once.
+TEST_F(StructuredDraTest, PluginsFail) {
+  const std::string jobs = absl::StrCat(JobText("a", "template: large-gpu", "10m"),
+                                        JobText("b", "template: large-gpu", "10m", "5s"),
+                                        JobText("c", "template: one-gpu", "10m", "7s"));
+  const auto starts = [&](absl::string_view fault) {
+    const auto sim = Finished(BuildText(
+        Scenario(jobs, absl::StrCat("zero_latency: true, prepare: 2s, faults: [{", fault, "}]"))));
+    std::vector<int64_t> seconds;
+    for (size_t j = 0; sim != nullptr && j < sim->jobs().size(); ++j) {
+      const JobRow& row = sim->jobs().row(JobId(j));
+      seconds.push_back(row.started_once ? row.first_start.ns() / kSecondNs : -1);
+    }
+    return seconds;
+  };
+  const auto retried = AllOf(Ge(64), Le(94));
+  // The call of `a` is under way, that of `b` finds nobody, `c` is on the other node.
+  EXPECT_THAT(starts("action: plugin-down, component: gpu.example.com, nodes: \"*1\", at: 1s, "
+                     "duration: 10s"),
+              ElementsAre(retried, AllOf(Ge(67), Le(97)), 9));
+  // As before, but the second attempts fail as well.
+  EXPECT_THAT(
+      starts("action: plugin-down, component: gpu.example.com, at: 1s, duration: 100s"),
+      ElementsAre(AllOf(Ge(124), Le(184)), AllOf(Ge(127), Le(187)), AllOf(Ge(129), Le(189))));
+  EXPECT_THAT(starts("action: fail-prepare, component: gpu.example.com"),
+              ElementsAre(retried, 7, 9));
+  EXPECT_THAT(starts("action: fail-prepare, component: gpu.example.com, count: 2"),
+              ElementsAre(retried, AllOf(Ge(69), Le(99)), 9));
+  // The kubelets' process: nothing starts until it is back, and calls are made again.
+  EXPECT_THAT(starts("action: restart, component: kubelet, at: 1s, duration: 30s"),
+              ElementsAre(33, 33, 33));
+  EXPECT_THAT(starts("action: restart, component: scheduler, at: 1s, duration: 30s"),
+              ElementsAre(2, 33, 33));
+}
+
 TEST_F(StructuredDraTest, BindingConditionsTimeOut) {
   const auto sim =
       Finished(BuildText(Scenario(absl::StrCat(JobText("a", "template: fabric", "10m"),
@@ -301,9 +339,6 @@ TEST_F(StructuredDraTest, RefusesWhatMakesNoSense) {
     EXPECT_THAT(ErrorOf(Scenario(JobText("a", "template: one-gpu", "10m"), more)),
                 HasSubstr(expected));
   }
-  EXPECT_THAT(
-      ErrorOf(Scenario("    - {name: a, cpu: \"1\", memory: 1Gi, gpus: 1, run_time: 10m}\n")),
-      HasSubstr("front_end.kind: dra-structured does not turn requests into claims"));
 }
 
 }  // namespace structured_dra_test

@@ -604,6 +604,7 @@ bool Holds(const ResourceClaimTemplate& t) {
 bool Holds(const ParametersObject&) { return true; }
 bool Holds(const DeviceClassObject&) { return true; }
 bool Holds(const ResourceSliceObject&) { return true; }
+bool Holds(const DeviceTaintRuleObject&) { return true; }
 bool Holds(const PodSchedulingContext& context) {
   std::vector<std::string> entries;
   for (const auto& [entry, nodes] : context.claims) {
@@ -856,6 +857,7 @@ class RequestMaker {
         return Make<ParametersObject>(ObjectKind::kParameters);
       case ObjectKind::kDeviceClass:  // objects of structured DRA have no rules here
       case ObjectKind::kResourceSlice:
+      case ObjectKind::kDeviceTaintRule:
       case ObjectKind::kEvent:  // not kept
         break;
     }

@@ -14,48 +14,18 @@
 #include "model/random.h"
 #include "model/state_io.h"
 #include "model/time.h"
-#include "sim/dra/api/api_types.h"
 #include "sim/dra/classic/control_plane.h"
 #include "tests/sim/dra/classic/dra_rig.h"
 #include "tests/sim/dra/classic/random_planes.h"
+#include "tests/sim/dra/classic/stepped_rig.h"
 #include "tests/testing/soak.h"
 
 namespace drasim {
 namespace plane_checkpoint_test {
 
 using fault_testing::FaultScenario;
-
-// One event of the engine after the other.
-class SteppedRig : public PlaneRig {
- public:
-  explicit SteppedRig(FaultScenario s) : s_(std::move(s)) {
-    s_.engine.options.stop_after_events = 1;
-    Build(&s_);
-  }
-  // Returns the number of events, fewer at the end of the run.
-  uint64_t Run(uint64_t events) {
-    uint64_t done = 0;
-    while (done < events && !rig_->engine().finished()) {
-      EXPECT_EQ(rig_->engine().Run(), absl::OkStatus());
-      ++done;
-    }
-    return done;
-  }
-  std::string CallText(size_t i) const {
-    const ApiMessage& m = messages_[i];
-    return absl::StrCat(m.issued.ns(), " ", m.done.ns(), " ", m.client, " ",
-                        drasim::CallText(m.verb, m.kind), " ", m.name.text(), " ", m.uid, " ",
-                        static_cast<int>(m.code));
-  }
-  std::string Calls(size_t from) const {
-    std::string text;
-    for (size_t i = from; i < messages_.size(); ++i) absl::StrAppend(&text, CallText(i), "\n");
-    return text;
-  }
-
- private:
-  FaultScenario s_;
-};
+using fault_testing::PlanFaults;
+using fault_testing::SteppedRig;
 
 // A node has been chosen, or a release asked for, and the driver has not done it yet.
 bool IsNegotiating(ControlPlane& plane) {
@@ -84,17 +54,8 @@ FaultScenario CheckpointScenario(uint64_t seed, Random& random) {
   s.engine.options.check_invariants = false;
   s.plane.scheduler_reports = random.Below(2) == 0;
   s.plane.driver_controller.sleep_when_idle = random.Below(2) == 0;
-  const std::vector<std::string> components = {"scheduler", "claim-controller", "garbage-collector",
-                                               "kubelet", s.drivers[0].name};
-  for (uint64_t n = random.Below(4); n > 0; --n) {
-    PlaneFault fault;
-    fault.at = SimTime(static_cast<int64_t>(random.Below(30'000)) * 1'000'000);
-    fault.action =
-        random.Below(3) == 0 ? PlaneFault::Action::kBreakWatch : PlaneFault::Action::kRestart;
-    fault.component = components[static_cast<size_t>(random.Below(components.size()))];
-    fault.duration = SimDuration::Millis(static_cast<int64_t>(random.Below(5000)));
-    s.plane.faults.push_back(fault);
-  }
+  PlanFaults({"scheduler", "claim-controller", "garbage-collector", "kubelet", s.drivers[0].name},
+             random, &s);
   return s;
 }
 

@@ -45,6 +45,12 @@ struct RandomSlices {
   std::vector<std::vector<proto::kube::ResourceSlice>> pools;
 };
 
+inline std::vector<std::string> DriverNames(const RandomSlices& slices) {
+  std::vector<std::string> names;
+  for (const RandomDriver& driver : slices.drivers) names.push_back(driver.name);
+  return names;
+}
+
 inline constexpr int64_t kUnits = 4;
 
 inline proto::kube::Device TestDevice(absl::string_view name, bool part) {

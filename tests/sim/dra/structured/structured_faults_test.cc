@@ -24,7 +24,9 @@
 #include "tests/sim/core/engine_rig.h"
 #include "tests/sim/dra/classic/dra_rig.h"
 #include "tests/sim/dra/classic/random_planes.h"
+#include "tests/sim/dra/classic/stepped_rig.h"
 #include "tests/sim/dra/structured/random_slices.h"
+#include "tests/sim/dra/structured/random_structured.h"
 #include "tests/testing/soak.h"
 
 namespace drasim {
@@ -33,83 +35,13 @@ namespace structured_faults_test {
 using fault_testing::CallFault;
 using fault_testing::FaultRig;
 using fault_testing::FaultScenario;
-using fault_testing::kMs;
+using fault_testing::PlanPluginFaults;
 using fault_testing::RandomConnection;
 using fault_testing::RandomKind;
 using slice_testing::DeviceKind;
-using slice_testing::RandomSlices;
-
-// A new generation of a pool: its slices are written one after the other, so that it is incomplete
-// in between.
-struct PoolChange {
-  size_t pool = 0;
-  SimTime begin;
-  SimDuration step;  // from one slice to the next
-  // By device, for ever changing sets: lost, or tainted. The last change of a pool restores it.
-  uint64_t lost = 0;
-  uint64_t tainted = 0;
-};
-
-struct StructuredScenario : FaultScenario {
-  RandomSlices slices;
-  std::vector<PoolChange> changes;
-  StructuredRulesOptions options;
-  bool counters_hold = true;
-};
-
-// Publishes the changes of the pools.
-class PoolPublisher : public Actor {
- public:
-  PoolPublisher(const StructuredScenario* s, ApiNetwork* network) : s_(s), network_(network) {
-    ClientOptions client;
-    client.name = "publisher";
-    client_ = network->Connect(client, this);
-    std::vector<int64_t> generations(s->slices.pools.size(), 1);
-    for (const PoolChange& change : s->changes) {
-      ++generations[change.pool];
-      for (size_t i = 0; i < s->slices.pools[change.pool].size(); ++i) {
-        const SimTime at = change.begin + SimDuration(change.step.ns() * static_cast<int64_t>(i));
-        client_->ArmTimer(at - SimTime(), writes_.size());
-        writes_.push_back({&change, i, generations[change.pool]});
-      }
-    }
-  }
-  void OnWatch(const WatchEvent&) override {}
-  void OnReply(uint64_t, const ApiReply&) override {}
-  void OnTimer(uint64_t token) override {
-    const Write& write = writes_[token];
-    const auto& published = s_->slices.pools[write.change->pool][write.slice];
-    proto::kube::ResourceSlice next = published;
-    next.mutable_spec()->mutable_pool()->set_generation(write.generation);
-    next.mutable_spec()->clear_devices();
-    uint64_t bit = 1;
-    for (proto::kube::Device device : published.spec().devices()) {
-      if ((write.change->tainted & bit) != 0) {
-        proto::kube::DeviceTaint* const taint = device.add_taints();
-        taint->set_key("example.com/sick");
-        taint->set_effect("NoSchedule");
-      }
-      if ((write.change->lost & bit) == 0) *next.mutable_spec()->add_devices() = device;
-      bit <<= 1;
-    }
-    const Name name = network_->server().names().Intern(published.metadata().name());
-    const auto now = network_->server().objects().of<ResourceSliceObject>().Find(Name(), name);
-    auto object = std::make_shared<ResourceSliceObject>(*now);
-    object->object = SharedMessage<proto::kube::ResourceSlice>(std::move(next));
-    client_->Call(WriteRequest(Verb::kUpdate, Ref<ResourceSliceObject>(std::move(object))), 0);
-  }
-
- private:
-  struct Write {
-    const PoolChange* change;
-    size_t slice;
-    int64_t generation;
-  };
-  const StructuredScenario* s_;
-  ApiNetwork* network_;
-  ApiClient* client_ = nullptr;
-  std::vector<Write> writes_;
-};
+using slice_testing::PoolPublisher;
+using slice_testing::RandomStructured;
+using slice_testing::StructuredScenario;
 
 class StructuredRig : public FaultRig {
  public:
@@ -167,79 +99,6 @@ std::vector<CallFault> StepFaults(Random& random) {
   return faults;
 }
 
-void RandomChanges(Random& random, StructuredScenario* s) {
-  for (size_t pool = 0; pool < s->slices.pools.size(); ++pool) {
-    if (random.Below(2) == 0) continue;
-    SimTime at;
-    const uint64_t changes = 1 + random.Below(4);
-    for (uint64_t c = 0; c <= changes; ++c) {
-      PoolChange change;
-      change.pool = pool;
-      at = at + SimDuration::Millis(1 + static_cast<int64_t>(random.Below(15'000)));
-      change.begin = at;
-      change.step = SimDuration::Millis(static_cast<int64_t>(random.Below(3000)));
-      at = at + change.step + change.step;
-      const bool restores = c == changes;
-      if (!restores && random.Below(2) == 0) change.lost = random.Below(1 << 10);
-      if (!restores && random.Below(2) == 0) change.tainted = random.Below(1 << 10);
-      s->changes.push_back(change);
-    }
-  }
-}
-
-StructuredScenario RandomStructured(uint64_t seed, const RandomKind& kind, Random& random) {
-  StructuredScenario s;
-  s.seed = seed;
-  RandomWork(kind, random, &s.engine);
-  for (JobArrival& job : s.engine.jobs) job.pods = 1;
-  s.engine.options.check_invariants = seed % 8 == 0;
-  RandomPlane(kind, random, &s);
-  s.plane.behaviour = StructuredBehaviour();
-  // A former life has written all that it was about to write before the next one begins, as with
-  // upstream's leases.
-  s.shortest_restart = SimDuration::Seconds(4);
-  s.slices = slice_testing::DrawSlices(s.engine.nodes.size(), kind.easy, random);
-  RandomChanges(random, &s);
-  s.options.allocator.strict_upstream = random.Below(2) == 0;
-  s.options.plugin.seed = seed;
-  // Upstream reads what held devices consume from the slices as they are now, so that lost devices
-  // are free of charge.
-  s.counters_hold = !s.options.allocator.strict_upstream || s.changes.empty();
-  s.objects = [slices = s.slices](ControlPlane& plane) {
-    slice_testing::CreateSlices(slices, plane);
-  };
-  const SimDuration prepare = SimDuration::Millis(static_cast<int64_t>(random.Below(2) * 700));
-  auto plugins = std::make_shared<std::vector<std::unique_ptr<SlicePlugin>>>();
-  for (const auto& driver : s.slices.drivers) {
-    plugins->push_back(std::make_unique<SlicePlugin>(driver.name, prepare, prepare));
-  }
-  s.rules = [options = s.options, plugins](ClusterState* cluster) {
-    OtherRules other;
-    other.rules = std::make_unique<StructuredRules>(options, cluster);
-    for (const auto& plugin : *plugins) other.plugins.push_back(plugin.get());
-    return other;
-  };
-  const int sharers = kind.easy ? 0 : kind.crowd ? 4 : static_cast<int>(random.Below(4));
-  s.claims = [drivers = s.slices.drivers, sharers](NamePool& names, const std::string& pod) {
-    std::vector<PodClaim> claims;
-    for (size_t d = 0; d < drivers.size(); ++d) {
-      const bool shares = (pod.back() - '0' + static_cast<int>(d)) % 4 < sharers;
-      const std::string entry = absl::StrCat("entry-", d);
-      claims.push_back(shares ? FromClaim(names, entry, absl::StrCat("shared-", drivers[d].name))
-                              : FromTemplate(names, entry, drivers[d].name));
-    }
-    return claims;
-  };
-  s.faults = StepFaults(random);
-  if (random.Below(3) == 0) {
-    s.meddler.pause = *Distribution::Parse("exponential(mean=1)");
-    s.meddler.deeds = 40;
-    s.meddler.deletions_per_mille = kind.easy ? 0 : random.Below(2) * 150;
-    s.meddler.connection = RandomConnection(random);
-  }
-  return s;
-}
-
 // Between two events of the engine.
 void FaultBetween(const RandomKind& kind, Random& random, FaultRig& rig) {
   const std::string component = OneOf(rig.Components(), random);
@@ -256,6 +115,19 @@ void FaultBetween(const RandomKind& kind, Random& random, FaultRig& rig) {
       const auto claims = rig.objects().of<ResourceClaim>().Sorted();
       if (!claims.empty()) rig.DeleteClaim(OneOf(claims, random)->meta.uid);
     }
+  }
+}
+
+void RandomFaults(const RandomKind& kind, Random& random, StructuredScenario* s) {
+  s->faults = StepFaults(random);
+  if (random.Below(2) == 0) {
+    PlanPluginFaults(slice_testing::DriverNames(s->slices), s->engine.nodes.size(), random, s);
+  }
+  if (random.Below(3) == 0) {
+    s->meddler.pause = *Distribution::Parse("exponential(mean=1)");
+    s->meddler.deeds = 40;
+    s->meddler.deletions_per_mille = kind.easy ? 0 : random.Below(2) * 150;
+    s->meddler.connection = RandomConnection(random);
   }
 }
 
@@ -278,7 +150,8 @@ std::string RunOne(uint64_t seed, RunTally* tally) {
   RandomKind kind;
   kind.easy = seed % 4 == 1;
   kind.crowd = seed % 100 == 50;
-  const StructuredScenario scenario = RandomStructured(seed, kind, random);
+  StructuredScenario scenario = RandomStructured(seed, kind, random);
+  RandomFaults(kind, random, &scenario);
   StructuredRig rig(scenario);
   uint64_t left = random.Below(3) == 0 ? 0 : 1 + random.Below(6);
   std::string problem;
