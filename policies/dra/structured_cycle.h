@@ -55,6 +55,12 @@ struct StructuredOptions {
 // Name of a synthetic claim that no API server has yet.
 inline constexpr char kUnmadeClaimName[] = "<extended-resources>";
 
+// Work on a claim that needs calls.
+struct StructuredTask {
+  size_t claim = 0;  // its index
+  std::unique_ptr<ClaimTask> task;
+};
+
 struct StructuredCycle {
   struct Claim {
     ClaimRef claim;  // as cached at PreFilter, then as a call returned it
@@ -88,10 +94,7 @@ struct StructuredCycle {
     }
   };
   enum class Phase : uint8_t { kNone, kPostFilter, kBind, kCache, kWait, kUnreserve };
-  struct Task {
-    size_t claim = 0;  // its index
-    std::unique_ptr<ClaimTask> task;
-  };
+  using Task = StructuredTask;
 
   std::string pod_group;  // set before PreFilter; empty: the pod is for itself
   std::shared_ptr<const proto::kube::Pod> pod;
