@@ -25,11 +25,13 @@
 #include "model/proto/resource.pb.h"
 #include "model/proto/slice_driver.pb.h"
 #include "model/random.h"
+#include "model/state_io.h"
 #include "model/time.h"
 #include "policies/drivers/node_hardware.h"
 #include "policies/drivers/slice_publishers.h"
 #include "sim/dra/api/api_network.h"
 #include "sim/dra/api/api_types.h"
+#include "sim/dra/api/plane_archive.h"
 #include "sim/dra/structured/slice_remover.h"
 #include "tests/testing/cluster_builder.h"
 #include "tests/testing/soak.h"
@@ -104,6 +106,17 @@ class World {
     for (const size_t device : devices) change.devices.Add(device);
     change.config = config;
     plugins_->OnTransition(change);
+  }
+  void Save(StateWriter& out) const {
+    PlaneWriter archive(&out);
+    ApiNetwork::Fields(archive, network_);
+    plugins_->Save(archive);
+  }
+  absl::Status Load(StateReader& in) {
+    PlaneReader archive(&in, &names_);
+    ApiNetwork::Fields(archive, network_);
+    plugins_->Load(archive);
+    return in.status();
   }
   void RunTo(double seconds) { network_.RunUntil(SimTime(static_cast<int64_t>(seconds * 1e9))); }
 
@@ -411,6 +424,35 @@ TEST(DriverPluginsTest, LayoutWaitsForClaims) {
   EXPECT_THAT(world.Devices(), ElementsAre("gpu-0-mig-7g40gb-0-0"));
   EXPECT_THAT(world.TakeCalls(), ElementsAre("0.000 driver PUT 00000 generation 1",
                                              "100.000 driver PUT 00000 generation 1"));
+}
+
+// A run that goes on from a checkpoint makes the calls that are left.
+TEST(DriverPluginsTest, PublicationGoesOnFromACheckpoint) {
+  WorldOptions options = Nvidia("dynamic");
+  options.gpus = 8;
+  options.plugins.start_up = true;
+  options.plugins.connection.qps = 5;
+  options.plugins.connection.burst = 2;
+  options.plugins.connection.write_latency = *Distribution::Parse("exponential(mean=0.1)");
+  World world(options);
+  world.RunTo(0.9);
+  world.Do(Action::kUnhealthy, {3});
+  world.RunTo(1);
+  StateWriter out;
+  world.Save(out);
+  world.TakeCalls();
+  world.RunTo(200);
+  World other(options);
+  StateReader in(out.bytes());
+  ASSERT_EQ(other.Load(in), absl::OkStatus());
+  StateWriter again;
+  other.Save(again);
+  EXPECT_EQ(again.bytes(), out.bytes());
+  other.RunTo(200);
+  const Lines calls = world.TakeCalls();
+  EXPECT_EQ(calls.size(), 4U);
+  EXPECT_EQ(other.TakeCalls(), calls);
+  EXPECT_EQ(other.Devices(), world.Devices());
 }
 
 // --- At random ---
