@@ -85,8 +85,7 @@ std::vector<std::string> StructuredClaims::Lines(PodId pod) const {
         case BindingReadiness::kReady:
           return "";
         case BindingReadiness::kPending:
-          return "; its binding conditions are not all True yet: the scheduler waits for the "
-                 "driver";
+          return absl::StrCat("; waits for ", readiness.waits_for, " to be True");
         case BindingReadiness::kFailed:
           break;
       }
@@ -141,7 +140,10 @@ bool StructuredClaims::Refresh() {
   for (const auto& device_class : classes_) classes.push_back(device_class.get());
   absl::StatusOr<std::shared_ptr<DeviceCatalog>> catalog = DeviceCatalog::Make(slices);
   if (!catalog.ok()) return false;
-  explainer_ = std::make_unique<DeviceExplainer>(moment.allocator, *std::move(catalog), classes);
+  AllocatorOptions options = moment.allocator;
+  // Whether there is a solution does not depend on the one that a policy prefers.
+  options.policy = nullptr;
+  explainer_ = std::make_unique<DeviceExplainer>(options, *std::move(catalog), classes);
   return true;
 }
 

@@ -79,12 +79,13 @@ absl::Status ReadFault(const proto::DraFault& f, const std::string& key, PlaneFa
     SplitObjectName(f.claim(), &out->ns, &out->claim);
   }
   if (info->component && f.component().empty()) {
-    return Expected(key + ".component", "",
-                    out->of_plugin() ? "a driver's name"
-                    : absl::StartsWith(key, "front_end.dra.")
-                        ? "scheduler, claim-controller, garbage-collector, kubelet or a driver's "
-                          "name"
-                        : "scheduler, claim-controller, garbage-collector, kubelet or a driver that publishes");
+    return Expected(
+        key + ".component", "",
+        out->of_plugin() ? "a driver's name"
+        : absl::StartsWith(key, "front_end.dra.")
+            ? "scheduler, claim-controller, garbage-collector, kubelet or a driver's "
+              "name"
+            : "scheduler, claim-controller, garbage-collector, kubelet or a driver that publishes");
   }
   return absl::OkStatus();
 }

@@ -545,7 +545,7 @@ void Fields(A& a, plane_archive::FieldsOf<A, DeviceTaintRuleObject::Eviction>& e
 }
 template <typename A>
 void Fields(A& a, plane_archive::FieldsOf<A, DeviceTaintRuleObject>& r) {
-  a(r.meta, r.generation, r.eviction);
+  a(r.meta, r.generation, r.object, r.eviction);
 }
 template <typename A>
 void Fields(A& a, plane_archive::FieldsOf<A, Consumer>& c) {

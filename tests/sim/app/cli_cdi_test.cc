@@ -31,7 +31,8 @@ TEST_F(CdiCliTest, ClassicClaims) {
 }
 
 TEST_F(CdiCliTest, RefusesWhatMakesNoSense) {
-  ExpectRefused({"cdi", "out"}, "cdi needs one run (its folder or its ledger) and --pod NAMESPACE/NAME");
+  ExpectRefused({"cdi", "out"},
+                "cdi needs one run (its folder or its ledger) and --pod NAMESPACE/NAME");
   ExpectRefused({"cdi", "out", "--pod", "a", "--at", "x"},
                 "--at: found 'x', expected a duration such as 5ms, 1.5s or 2h");
 }
