@@ -114,7 +114,7 @@ struct StructuredCycle {
   std::string node;
   std::deque<Task> tasks;
   std::optional<ClaimCall> paused_call;  // due at the end of a pause
-  std::optional<Task> written;           // kCache: whose claim the cache does not have yet
+  std::vector<Task> written;             // kCache: the one whose claim the cache does not have yet
   int64_t wake_ns = 0;                   // the next look at the cache, or at conditions
   int64_t deadline_ns = 0;               // of the wait for them
   std::string outcome;                   // PostFilter's words

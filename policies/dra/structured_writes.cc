@@ -167,14 +167,14 @@ bool StructuredWrites::IsAheadOfCache(const StructuredCycle& cycle,
 }
 
 ClaimProgress StructuredWrites::PollCache(StructuredCycle* cycle, int64_t now_ns) {
-  if (IsAheadOfCache(*cycle, *cycle->written) && now_ns < cycle->deadline_ns) {
+  if (IsAheadOfCache(*cycle, cycle->written.front()) && now_ns < cycle->deadline_ns) {
     cycle->wake_ns += kCachePollNs;
     ClaimProgress progress;
     progress.wake_ns = std::min(cycle->wake_ns, cycle->deadline_ns);
     return progress;
   }
-  const StructuredCycle::Task written = *std::move(cycle->written);
-  cycle->written.reset();
+  const StructuredCycle::Task written = std::move(cycle->written.front());
+  cycle->written.clear();
   cycle->phase = StructuredCycle::Phase::kBind;
   EndBindTask(cycle, written.claim, *written.task);
   AddBindTask(cycle, written.claim + 1, now_ns);
@@ -226,7 +226,7 @@ ClaimProgress StructuredWrites::Unreserve(StructuredCycle* cycle) {
   cycle->phase = StructuredCycle::Phase::kUnreserve;
   cycle->tasks.clear();
   cycle->paused_call.reset();
-  cycle->written.reset();
+  cycle->written.clear();
   const std::string& uid = cycle->pod->metadata().uid();
   for (size_t i = 0; i < cycle->claims.size(); ++i) {
     const ClaimRef& claim = cycle->claims[i].claim;
@@ -276,7 +276,7 @@ ClaimProgress StructuredWrites::RunTasks(StructuredCycle* cycle, const ClaimRepl
     cycle->tasks.pop_front();
     if (cycle->phase == StructuredCycle::Phase::kBind && IsAheadOfCache(*cycle, ended)) {
       cycle->phase = StructuredCycle::Phase::kCache;
-      cycle->written = std::move(ended);
+      cycle->written.push_back(std::move(ended));
       cycle->wake_ns = now_ns;
       cycle->deadline_ns = now_ns + kCacheTimeoutNs;
       // The first look comes after all that is delivered now.

@@ -575,7 +575,7 @@ void StructuredRules::Abort(Cycle& cycle) {
   StructuredCycle& state = AsState(cycle).cycle;
   state.tasks.clear();
   state.paused_call.reset();
-  state.written.reset();
+  state.written.clear();
 }
 
 // Reserved devices that no later point has written or given back.
