@@ -93,7 +93,7 @@ StepResult SchedulerActor::PreEnqueue(const PodContext& pod) {
   return result;
 }
 
-StepResult SchedulerActor::PreFilter(const PodContext& pod, const ClusterState&) {
+StepResult SchedulerActor::PreFilter(const PodContext& pod, const ClusterState& cluster) {
   if (pending_.size() <= pod.pod.value()) pending_.resize(pod.pod.value() + size_t{1});
   if (const auto held = held_back_.find(pod.pod); held != held_back_.end()) {
     held->second.turned_away = true;
@@ -111,6 +111,17 @@ StepResult SchedulerActor::PreFilter(const PodContext& pod, const ClusterState&)
     result.code = StepCode::kReject;
     result.reason = rules_->CallFailed();
     return result;
+  }
+  // All pods of a gang are filtered before the first one is reserved. Those that have a node by now
+  // take their devices, so that this pod does not find them free.
+  const std::vector<PodId> gang =
+      traits_.gangs_keep_claims ? std::vector<PodId>() : pods_->GangOf(pod.pod);
+  for (const PodId other : gang) {
+    if (other == pod.pod || cluster.pod_phase(other) != PodPhase::kAssumed) continue;
+    Attempt* const placed = FindWithClaims(other);
+    if (placed == nullptr || placed->answers[0].has_value()) continue;
+    Answer(other, placed, rules_->Reserve(*placed->cycle, cluster.pod_node(other)),
+           /*blocks=*/false, &placed->answers[0]);
   }
   Status status;
   std::unique_ptr<DraRules::Cycle> cycle = rules_->PreFilter(object, next_token_, &status);
@@ -300,6 +311,15 @@ void SchedulerActor::ReportBinding(const PodContext& pod) {
 }
 
 void SchedulerActor::AttemptFailed(const FailedAttempt& attempt, SimTime now) {
+  // A gang that found no nodes gives back what its pods have reserved; after Reserve, Unreserve
+  // does.
+  if (!traits_.gangs_keep_claims && !attempt.binding) {
+    const std::vector<PodId> gang = pods_->GangOf(attempt.pod);
+    for (const PodId pod : gang) {
+      Attempt* const placed = gang.size() > 1 ? Find(pod) : nullptr;
+      if (placed != nullptr && !placed->waits) Forget(pod);
+    }
+  }
   if (reports_ == nullptr) return;
   for (auto& [token, under_way] : cycles_) {
     if (under_way->pod != attempt.pod || !under_way->abandoned || !under_way->waits) continue;

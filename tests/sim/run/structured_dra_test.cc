@@ -325,6 +325,20 @@ TEST_F(SliceDriversTest, DriversServeTheirNodes) {
   EXPECT_THAT(Runs(*sim), ElementsAre("a 0-600", "b 0-600", "c 600-1200"));
 }
 
+// Four pods take four GPUs, whether nodes are decided at once or scored by a policy; the single pod
+// waits for one of them.
+TEST_F(SliceDriversTest, PodsOfAGangGetDevicesOfTheirOwn) {
+  for (const char* const policy : {"first-fit", "best-fit", "pack"}) {
+    const auto sim = Finished(BuildText(Scenario(
+        absl::StrCat(", policy: ", policy),
+        "    - {name: gang, pods: 4, cpu: \"1\", memory: 1Gi, gpus: 1, run_time: 10m}\n"
+        "    - {name: late, cpu: \"1\", memory: 1Gi, gpus: 1, run_time: 5m, arrival: 1s}\n")));
+    ASSERT_NE(sim, nullptr);
+    EXPECT_THAT(Runs(*sim), ElementsAre("gang-0 0-600", "late 600-900")) << policy;
+    EXPECT_EQ(sim->cluster().inventory().Check(), absl::OkStatus());
+  }
+}
+
 TEST_F(SliceDriversTest, RefusesWhatMakesNoSense) {
   for (const auto& [drivers, expected] : TestRows<2>("Drivers")) {
     EXPECT_THAT(ErrorOf(Scenario(absl::StrCat(", drivers: [", drivers, "]"),
