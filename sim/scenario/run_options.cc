@@ -101,10 +101,7 @@ absl::StatusOr<EngineOptions> MakeEngineOptions(const proto::Scenario& s) {
   }
   RETURN_IF_ERROR(ReadOwner(s.front_end().owner(), &options.owner));
   options.check_invariants = s.output().check_invariants();
-  // The scheduler's rules of structured DRA are not saved.
-  if (!UsesStructuredDra(s)) {
-    options.checkpoint_every = static_cast<uint64_t>(s.output().checkpoint_every());
-  }
+  options.checkpoint_every = static_cast<uint64_t>(s.output().checkpoint_every());
   // HeliosArtifact's simulator notices the end of a job one second later.
   if (s.compat() == "helios" && s.scheduler().queue() == "srtf") {
     options.release_delay = SimDuration::Seconds(1);

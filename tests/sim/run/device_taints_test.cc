@@ -98,13 +98,14 @@ TEST_F(DeviceTaintsTest, APodWaitsUntilTheRuleHasGone) {
 TEST_F(DeviceTaintsTest, TolerationsPostponeAndPreventEvictions) {
   const auto sim = Finished(BuildText(
       Scenario(absl::StrCat(Job("a", "template: patient"), Job("b", "template: tolerant")),
+               "    users: {write_latency: constant(1)}\n"
                "    taint_rules:\n"
                "      - {name: broken, at: 100s, key: example.com/broken}\n"
                "      - {name: broken, at: 500s, delete: true}\n")));
   ASSERT_NE(sim, nullptr);
-  // From 400 s on `a` is evicted, and finds no device that it tolerates... but its toleration holds
-  // for allocation as well: it gets one again, and has to go again at once.
-  EXPECT_THAT(Ends(*sim)[1], "b done 600 evicted 0");
+  // From 400 s on `a` is evicted. Its toleration holds for allocation: its replacement, which a
+  // user makes within a second, gets such a device again and has to go at once.
+  EXPECT_THAT(Ends(*sim)[1], "b done 601 evicted 0");
   EXPECT_EQ(sim->jobs().row(JobId(0U)).state, JobState::kSucceeded);
   EXPECT_GE(sim->jobs().row(JobId(0U)).evictions, 1);
 }
@@ -121,16 +122,14 @@ TEST_F(DeviceTaintsTest, EvictedPodsHaveTheirGracePeriod) {
   EXPECT_THAT(Ends(*sim), ElementsAre("a done 670 evicted 1", "b done 110 evicted 0"));
 }
 
-// Pods without an owner are not replaced.
+// Pods of a cluster's dump that have no owner are not replaced.
 TEST_F(DeviceTaintsTest, ABarePodIsGone) {
-  dir_.Write("pods.yaml", TestText("Pods"));
-  std::string text = Scenario("",
-                              "    taint_rules:\n"
-                              "      - {name: broken, at: 100s, key: k}\n");
-  text.resize(text.find("workload:"));
-  absl::StrAppend(&text, "workload: {manifests: [", dir_.PathOf("pods.yaml"),
-                  "], run_time: 10m}\n");
-  const auto sim = Finished(BuildText(text));
+  dir_.Write("dump.yaml", TestText("Dump"));
+  const auto sim = Finished(BuildText(absl::StrCat(
+      "mode: replay\norder: trace\ncluster: {manifests: [", dir_.PathOf("dump.yaml"),
+      "]}\nscheduler: {policy: least-allocated}\n"
+      "front_end:\n  kind: dra-structured\n  structured:\n    zero_latency: true\n"
+      "    taint_rules:\n      - {name: broken, at: 100s, key: k}\n")));
   ASSERT_NE(sim, nullptr);
   EXPECT_THAT(Ends(*sim), ElementsAre("pod0 failed 100 evicted 0"));
 }
