@@ -275,4 +275,11 @@ void ClusterState::SetExtendedCapacity(NodeId node, size_t column, int64_t amoun
   Touch(node);
 }
 
+void ClusterState::ServeByClaims(size_t column, bool served) {
+  if (served_by_claims_.size() <= column) served_by_claims_.resize(column + 1);
+  if (served_by_claims_[column] == served) return;
+  served_by_claims_[column] = served;
+  for (size_t n = 0; n < node_count(); ++n) Touch(NodeId(n));
+}
+
 }  // namespace drasim

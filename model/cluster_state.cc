@@ -330,7 +330,9 @@ size_t ClusterState::LackingExtended(ShapeId shape, NodeId id) const {
   const CountedRequest& counted = counted_[shape.value()];
   if (counted.lacks_resource) return 1 + extended_names_.size();
   for (const auto& [column, amount] : counted.extended) {
-    if (extended_idle(id, column) < amount) return size_t{1} + column;
+    if (extended_idle(id, column) < amount && !IsServedByClaims(id, column)) {
+      return size_t{1} + column;
+    }
   }
   return 0;
 }

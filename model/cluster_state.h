@@ -53,6 +53,7 @@
 #include "model/pod_counts.h"
 #include "model/pod_shape.h"
 #include "model/resource_request.h"
+#include "model/served_resources.h"
 #include "model/shape_table.h"
 #include "model/state_io.h"
 #include "model/time.h"
@@ -257,6 +258,22 @@ class ClusterState {
   // The node's status.allocatable; may be below what its pods hold.
   int64_t extended_capacity(NodeId id, size_t column) const {
     return extended_capacity_[size_t{id.value()} * extended_names_.size() + column];
+  }
+  // Whether claims of structured DRA serve the resource on nodes that report none of it (KEP 5004):
+  // its amount is then no limit. Set for all nodes at once; O(nodes) if it changes.
+  void ServeByClaims(size_t column, bool served);
+  bool served_by_claims(size_t column) const {
+    return column < served_by_claims_.size() && served_by_claims_[column];
+  }
+  bool IsServedByClaims(NodeId id, size_t column) const {
+    return served_by_claims(column) && extended_capacity(id, column) == 0;
+  }
+  // Counts the devices behind such resources, for scores; null: nobody does. It must outlive all
+  // decisions. REQUIRES of served_devices: IsServedByClaims.
+  void set_served_resources(const ServedResources* served) { served_resources_ = served; }
+  ServedDevices served_devices(NodeId id, size_t column) const {
+    if (served_resources_ == nullptr) return {};
+    return served_resources_->DevicesOn(id, column);
   }
   // Changes what a node reports. REQUIRES: column < extended_names().size().
   void SetExtendedCapacity(NodeId node, size_t column, int64_t amount);
@@ -528,6 +545,8 @@ class ClusterState {
   absl::flat_hash_map<std::string, uint32_t> node_index_;
 
   std::vector<std::string> extended_names_;
+  std::vector<bool> served_by_claims_;  // by name; shorter: not served
+  const ServedResources* served_resources_ = nullptr;
   std::vector<int64_t> extended_idle_;      // nodes x names
   std::vector<int64_t> extended_capacity_;  // nodes x names
   std::vector<int64_t> scored_cpu_;

@@ -33,6 +33,8 @@ class AllocationResultV1;
 class DeviceClaim;
 class DeviceClass;
 class DeviceTaintRule;
+class ExtendedResourceClaimStatus;
+class PodSpec;
 class ResourceClaimStatusV1;
 class ResourceSlice;
 }  // namespace proto::kube
@@ -155,6 +157,9 @@ struct ResourceClaim {
   // Annotation resource.kubernetes.io/pod-claim-name: the entry of the owning pod that it was made
   // for; empty: none.
   Name pod_claim_name;
+  // Annotation resource.kubernetes.io/extended-resource-claim: the scheduler made it for the
+  // extended resources of the owning pod.
+  bool for_extended_resources = false;
   // Anything else in its metadata, so that a label update is a change.
   std::vector<std::pair<std::string, std::string>> labels;
   ClaimSpec spec;
@@ -235,6 +240,12 @@ struct Pod {
   NodeId node;  // spec.nodeName; invalid: not bound
   KubePodPhase phase = KubePodPhase::kPending;
   std::vector<ClaimName> claim_names;  // status.resourceClaimStatuses
+  // Structured: initContainers and containers of the specification, if they request extended
+  // resources.
+  SharedMessage<proto::kube::PodSpec> containers;
+  // Structured: status.extendedResourceClaimStatus, and the claim that it names.
+  SharedMessage<proto::kube::ExtendedResourceClaimStatus> extended_status;
+  Name extended_claim;
   // Message of the condition PodScheduled=False; invalid: there is no such condition.
   SummaryId unschedulable;
   NodeId nominated;        // status.nominatedNodeName; invalid: none

@@ -60,20 +60,25 @@ std::string GoQuoted(absl::string_view text) {
 }  // namespace
 
 ClaimReadiness ReadinessOf(const kube::ResourceClaimV1& claim) {
-  const ClaimReadiness pending = {BindingReadiness::kPending, ""};
-  if (!claim.status().has_allocation()) return pending;
+  const auto pending = [](const std::string& type, const auto& result) -> ClaimReadiness {
+    return {BindingReadiness::kPending, "",
+            absl::StrCat("condition ", type, " of device ", result.driver(), "/", result.pool(),
+                         "/", result.device())};
+  };
+  if (!claim.status().has_allocation()) return {BindingReadiness::kPending, "", ""};
   for (const auto& result : claim.status().allocation().devices().results()) {
     if (result.binding_conditions().empty()) continue;
     const kube::AllocatedDeviceStatus* const device = StatusOfDevice(claim, result);
-    if (device == nullptr) return pending;
+    if (device == nullptr) return pending(result.binding_conditions(0), result);
     for (const std::string& type : result.binding_failure_conditions()) {
       const kube::Condition* const failed = TrueCondition(*device, type);
       if (failed == nullptr) continue;
       return {BindingReadiness::kFailed,
-              absl::StrCat("reason=", failed->reason(), ", message=", GoQuoted(failed->message()))};
+              absl::StrCat("reason=", failed->reason(), ", message=", GoQuoted(failed->message())),
+              ""};
     }
     for (const std::string& type : result.binding_conditions()) {
-      if (TrueCondition(*device, type) == nullptr) return pending;
+      if (TrueCondition(*device, type) == nullptr) return pending(type, result);
     }
   }
   return {};

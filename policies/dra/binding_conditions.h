@@ -17,6 +17,8 @@ enum class BindingReadiness : uint8_t { kReady, kPending, kFailed };
 struct ClaimReadiness {
   BindingReadiness state = BindingReadiness::kReady;
   std::string failure;  // kFailed: 'reason=R, message="M"'
+  // kPending: "condition C of device DRIVER/POOL/DEVICE"; empty without an allocation.
+  std::string waits_for;
 };
 
 // Whether the claim's devices meet all of their conditions. Devices are looked at in order: a

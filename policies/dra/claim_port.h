@@ -31,6 +31,9 @@ class ClaimCache {
   virtual ClaimRef FindClaim(absl::string_view ns, absl::string_view name) const = 0;
   // All claims, in a fixed order.
   virtual void ForEachClaim(absl::FunctionRef<void(const ClaimRef&)> visit) const = 0;
+  // The claim that the scheduler made for the pod's extended resources in an earlier attempt; null
+  // if there is none. O(claims), unless a cache keeps them by owner.
+  virtual ClaimRef FindExtendedClaim(const proto::kube::Pod& pod) const;
   // The devices that all of these claims hold.
   virtual const AllocatedDevices& allocated() const = 0;
   // Null if there is none. Valid until the cache changes.

@@ -28,6 +28,7 @@ inline bool IsAllocatedClaim(const proto::kube::ResourceClaimV1& claim) {
 
 bool IsReservedFor(const proto::kube::ResourceClaimV1& claim, absl::string_view consumer_uid);
 bool CanBeReserved(const proto::kube::ResourceClaimV1& claim);
+bool IsExtendedResourceClaim(const proto::kube::ResourceClaimV1& claim);
 bool HasClaimFinalizer(const proto::kube::ResourceClaimV1& claim);
 
 // "default/claim-0"; "claim-0" without a namespace.

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "model/ids.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/allocator/node_outcomes.h"
@@ -41,6 +42,10 @@ class DeviceSearch {
   // Whether Allocate finds devices, for all nodes of the cluster by number; null if that is known
   // of no node before it is searched. Valid until the next call.
   virtual const NodeOutcomes* DecideNodes(absl::Span<const ClaimRef> /*claims*/) { return nullptr; }
+  // The ranks that Allocate would give, of nodes that fit by DecideNodes. REQUIRES: the allocator
+  // has a policy; ranks has the size of nodes.
+  virtual void RankNodes(absl::Span<const ClaimRef> /*claims*/, absl::Span<const NodeId> /*nodes*/,
+                         absl::Span<int64_t> /*ranks*/) {}
 };
 
 // Makes the search of an attempt, in which the devices are taken that claims hold at each call, be

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "model/check.h"
 #include "model/kube/slice_facts_of.h"
 #include "model/status_macros.h"
 #include "policies/allocator/device_use.h"
@@ -56,6 +57,15 @@ class AllocatorSearch : public DeviceSearch {
   const NodeOutcomes* DecideNodes(absl::Span<const ClaimRef> claims) override {
     if (held_->nodes().empty() || !Refresh().ok()) return nullptr;
     return allocator_->DecideNodes(Pointers(claims));
+  }
+
+  void RankNodes(absl::Span<const ClaimRef> claims, absl::Span<const NodeId> nodes,
+                 absl::Span<int64_t> ranks) override {
+    DRASIM_CHECK(Refresh().ok());
+    std::vector<const NodeView*> views;
+    views.reserve(nodes.size());
+    for (const NodeId node : nodes) views.push_back(held_->nodes()[node.value()]);
+    allocator_->RankAll(views, Pointers(claims), ranks, &counts_);
   }
 
  private:
@@ -232,6 +242,38 @@ absl::StatusOr<std::shared_ptr<const SliceInventory::Views>> SliceInventory::Cur
   views->held->SetNodes(std::move(nodes));
   views_ = views;
   return views_;
+}
+
+ServedDevices SliceInventory::CountDevices(const kube::DeviceClass& device_class,
+                                           const kube::Node& node) {
+  const absl::StatusOr<std::shared_ptr<const Views>> views = CurrentViews();
+  if (!views.ok()) return {};
+  std::vector<int> selectors;
+  for (const kube::DeviceSelector& selector : device_class.spec().selectors()) {
+    selectors.push_back(verdicts_->Selector(selector.cel().expression()));
+    if (!verdicts_->CompileError(selectors.back()).empty()) return {};
+  }
+  const DeviceCatalog& catalog = *(*views)->catalog;
+  const NodeView& view = (*views)->pools->ViewOf(node);
+  ServedDevices counted;
+  for (const DeviceSegment& segment : view.segments) {
+    for (uint32_t d = segment.begin; d < segment.end; ++d) {
+      if (!view.Allows(segment, d)) continue;
+      const CatalogDevice& device = catalog.devices()[d];
+      const DeviceRow content = catalog.kinds()[device.kind].row;
+      bool matches = true;
+      for (const int selector : selectors) {
+        const SelectorVerdict verdict = verdicts_->Evaluate(selector, content);
+        if (verdict == SelectorVerdict::kError) return {};
+        matches = verdict == SelectorVerdict::kYes;
+        if (!matches) break;
+      }
+      if (!matches) continue;
+      ++counted.all;
+      if (cluster_.inventory().use(device.row->row).is_held()) ++counted.held;
+    }
+  }
+  return counted;
 }
 
 absl::StatusOr<std::unique_ptr<DeviceSearch>> SliceInventory::NewSearch() {

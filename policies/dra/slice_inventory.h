@@ -19,6 +19,7 @@
 #include "model/ids.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
+#include "model/served_resources.h"
 #include "policies/allocator/allocator_options.h"
 #include "policies/allocator/choice.h"
 #include "policies/allocator/device_catalog.h"
@@ -64,6 +65,11 @@ class SliceInventory {
   absl::Span<const std::shared_ptr<const proto::kube::DeviceClass>> classes() const {
     return classes_;
   }
+
+  // The devices of the class on the node, in pools that are complete and valid, and how many of
+  // them claims hold. None while NewSearch fails, or if a selector does. O(devices of the node).
+  ServedDevices CountDevices(const proto::kube::DeviceClass& device_class,
+                             const proto::kube::Node& node);
 
   // The nodes of the cluster, by number, for DeviceSearch::DecideNodes. They belong to the caller,
   // outlive the inventory, and stay as they are.

@@ -69,6 +69,11 @@ struct StructuredCycle {
       a(s.claim, s.allocation, s.is_shared);
     }
   };
+  // The claim for the resources that DRA serves on a node, not yet made.
+  struct SyntheticClaim {
+    ClaimRef claim;
+    std::vector<proto::kube::ContainerExtendedResourceRequest> mappings;
+  };
   // Filter's finds on one node.
   struct NodeFind {
     // In the order of the claims that are not allocated.
@@ -82,7 +87,7 @@ struct StructuredCycle {
       a(s.allocations, s.synthetic, s.mappings, s.rank);
     }
   };
-  enum class Phase : uint8_t { kNone, kPostFilter, kBind, kWait, kUnreserve };
+  enum class Phase : uint8_t { kNone, kPostFilter, kBind, kCache, kWait, kUnreserve };
   struct Task {
     size_t claim = 0;  // its index
     std::unique_ptr<ClaimTask> task;
@@ -93,8 +98,10 @@ struct StructuredCycle {
   int64_t started_ns = 0;     // from 1970
   std::vector<Claim> claims;  // in the pod's order; the synthetic one last
   bool has_synthetic = false;
-  std::string synthetic_uid;              // at PreFilter
-  std::vector<std::string> resources;     // extended ones that the pod requests, ascending
+  std::string synthetic_uid;           // at PreFilter
+  std::vector<std::string> resources;  // extended ones that the pod requests, ascending
+  // By the resources that DRA serves: nodes that serve the same ones share a claim.
+  std::map<std::vector<std::string>, SyntheticClaim> synthetic_claims;
   std::unique_ptr<DeviceSearch> search;   // null: all claims are allocated
   std::map<std::string, NodeFind> finds;  // by node
   std::set<size_t> unavailable;           // claims that kept out a node
@@ -104,7 +111,8 @@ struct StructuredCycle {
   std::string node;
   std::deque<Task> tasks;
   std::optional<ClaimCall> paused_call;  // due at the end of a pause
-  int64_t wake_ns = 0;                   // the next look at conditions
+  std::optional<Task> written;           // kCache: whose claim the cache does not have yet
+  int64_t wake_ns = 0;                   // the next look at the cache, or at conditions
   int64_t deadline_ns = 0;               // of the wait for them
   std::string outcome;                   // PostFilter's words
 

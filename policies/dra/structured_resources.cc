@@ -26,20 +26,6 @@ ClaimStatus Unresolvable(std::string reason) {
 
 ClaimStatus Error(std::string reason) { return {StepCode::kError, std::move(reason)}; }
 
-bool IsOwnedBy(const kube::ResourceClaimV1& claim, const kube::Pod& pod) {
-  const auto& owners = claim.metadata().owner_references();
-  return std::any_of(owners.begin(), owners.end(), [&](const kube::OwnerReference& owner) {
-    return owner.controller() && owner.name() == pod.metadata().name() &&
-           owner.uid() == pod.metadata().uid();
-  });
-}
-
-bool IsExtendedResourceClaim(const kube::ResourceClaimV1& claim) {
-  const auto& annotations = claim.metadata().annotations();
-  const auto found = annotations.find(kExtendedResourceClaimAnnotation);
-  return found != annotations.end() && found->second == "true";
-}
-
 // A claim without requests, which no API server knows. Its UID is unique among all claims.
 ClaimRef UnmadeClaim(const kube::Pod& pod) {
   auto claim = std::make_shared<kube::ResourceClaimV1>();
@@ -86,10 +72,7 @@ ClaimRef StructuredResources::FindSyntheticClaim(const kube::Pod& pod,
     if (!classes_->ClassOf(resource).empty()) is_served = true;
   }
   if (!is_served) return nullptr;
-  ClaimRef left;
-  cache_->ForEachClaim([&](const ClaimRef& claim) {
-    if (left == nullptr && IsExtendedResourceClaim(*claim) && IsOwnedBy(*claim, pod)) left = claim;
-  });
+  ClaimRef left = cache_->FindExtendedClaim(pod);
   return left != nullptr ? left : UnmadeClaim(pod);
 }
 
@@ -183,35 +166,44 @@ ClaimStatus StructuredResources::PreFilter(std::shared_ptr<const kube::Pod> pod,
 
 // --- Filter ---
 
-ClaimStatus StructuredResources::FilterResources(const StructuredCycle& cycle,
-                                                 const kube::Node& node,
+ClaimStatus StructuredResources::FilterResources(StructuredCycle* cycle, const kube::Node& node,
                                                  StructuredCycle::NodeFind* find) const {
-  if (!cycle.has_synthetic) return {};
-  const ClaimRef& claim = cycle.claims.back().claim;
+  if (!cycle->has_synthetic) return {};
+  const ClaimRef& claim = cycle->claims.back().claim;
   if (!claim->spec().devices().requests().empty()) {
     // Left from an earlier attempt: PostFilter deletes it.
     return Unresolvable("cannot schedule extended resource claim");
   }
-  const KubeAmounts allocatable = CountedAmounts(ReadQuantities(node.status().allocatable()));
+  KubeAmounts allocatable;
+  if (!node_amounts_) allocatable = CountedAmounts(ReadQuantities(node.status().allocatable()));
+  const auto amount_of = [&](const std::string& resource) -> std::optional<int64_t> {
+    if (node_amounts_) return node_amounts_(node, resource);
+    const auto known = allocatable.find(resource);
+    return known == allocatable.end() ? std::nullopt : std::optional<int64_t>(known->second);
+  };
   std::vector<std::string> resources;
-  for (const std::string& resource : cycle.resources) {
-    const auto offered = allocatable.find(resource);
-    const bool has_device_plugin = offered != allocatable.end() && offered->second > 0;
-    if (!has_device_plugin && !classes_->ClassOf(resource).empty()) {
+  for (const std::string& resource : cycle->resources) {
+    const std::optional<int64_t> offered = amount_of(resource);
+    if (offered.value_or(0) <= 0 && !classes_->ClassOf(resource).empty()) {
       resources.push_back(resource);
-    } else if (offered == allocatable.end()) {
+    } else if (!offered.has_value()) {
       return Unresolvable("cannot fit resource");
     }
   }
-  if (resources.empty() && !cycle.HasUserClaims()) return {};
+  if (resources.empty() && !cycle->HasUserClaims()) return {};
   if (IsAllocatedClaim(*claim)) return {};
-  ResourceRequests requests = RequestsOfResources(cycle.pod->spec(), resources, *classes_);
-  auto synthetic = std::make_shared<kube::ResourceClaimV1>(*claim);
-  for (const kube::DeviceRequest& request : requests.requests) {
-    *synthetic->mutable_spec()->mutable_devices()->add_requests() = request;
+  const auto [known, is_new] = cycle->synthetic_claims.try_emplace(resources);
+  if (is_new) {
+    ResourceRequests requests = RequestsOfResources(cycle->pod->spec(), resources, *classes_);
+    auto synthetic = std::make_shared<kube::ResourceClaimV1>(*claim);
+    for (const kube::DeviceRequest& request : requests.requests) {
+      *synthetic->mutable_spec()->mutable_devices()->add_requests() = request;
+    }
+    known->second.claim = std::move(synthetic);
+    known->second.mappings = std::move(requests.mappings);
   }
-  find->synthetic = std::move(synthetic);
-  find->mappings = std::move(requests.mappings);
+  find->synthetic = known->second.claim;
+  find->mappings = known->second.mappings;
   return {};
 }
 
@@ -268,7 +260,7 @@ ClaimStatus StructuredResources::Search(StructuredCycle* cycle, const kube::Node
 
 ClaimStatus StructuredResources::Filter(StructuredCycle* cycle, const kube::Node& node) const {
   StructuredCycle::NodeFind find;
-  ClaimStatus status = FilterResources(*cycle, node, &find);
+  ClaimStatus status = FilterResources(cycle, node, &find);
   if (!status.ok()) return status;
   if (find.synthetic == nullptr && !cycle->HasUserClaims()) return {};
 
@@ -298,6 +290,13 @@ const NodeOutcomes* StructuredResources::FilterAll(const StructuredCycle& cycle)
   }
   const NodeOutcomes* const outcomes = cycle.search->DecideNodes(claims);
   return outcomes == nullptr || outcomes->errors() > 0 ? nullptr : outcomes;
+}
+
+void StructuredResources::RankAll(const StructuredCycle& cycle, absl::Span<const NodeId> nodes,
+                                  absl::Span<int64_t> ranks) const {
+  std::vector<ClaimRef> claims;
+  for (const StructuredCycle::Claim& entry : cycle.claims) claims.push_back(entry.claim);
+  cycle.search->RankNodes(claims, nodes, ranks);
 }
 
 // --- Score, Reserve ---

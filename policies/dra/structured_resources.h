@@ -12,9 +12,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
+#include "absl/types/span.h"
+#include "model/ids.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/dra/claim_port.h"
@@ -32,6 +37,12 @@ class StructuredResources {
                       InFlightClaims* in_flight, DeviceSearchMaker make_search,
                       const StructuredOptions& options);
 
+  // The amount that a node reports of a resource; absent: it does not report it.
+  using NodeAmounts =
+      std::function<std::optional<int64_t>(const proto::kube::Node&, const std::string& resource)>;
+  // Without it, nodes' status.allocatable is read.
+  void set_node_amounts(NodeAmounts amounts) { node_amounts_ = std::move(amounts); }
+
   // kSuccess, or kUnresolvable while a claim of the pod is missing. O(claims).
   ClaimStatus PreEnqueue(const proto::kube::Pod& pod) const;
 
@@ -46,6 +57,9 @@ class StructuredResources {
   // search may time out, or a node ends the attempt. Nothing is found yet: Filter finds the devices
   // of the node that is chosen. Valid until the next call.
   const NodeOutcomes* FilterAll(const StructuredCycle& cycle) const;
+  // Ranks of nodes that fit by FilterAll, with a policy (DeviceSearch::RankNodes).
+  void RankAll(const StructuredCycle& cycle, absl::Span<const NodeId> nodes,
+               absl::Span<int64_t> ranks) const;
   // For nodes that passed. 0 without the gate DRAPrioritizedList, and before 1.35.
   int64_t Score(const StructuredCycle& cycle, const std::string& node) const;
   // SearchResult::rank of a node that passed; 0 if nothing was searched for.
@@ -62,7 +76,7 @@ class StructuredResources {
   ClaimStatus CheckClass(const std::string& class_name, const std::string& request) const;
 
   // Fills `*find` with the requests that the node must serve by DRA.
-  ClaimStatus FilterResources(const StructuredCycle& cycle, const proto::kube::Node& node,
+  ClaimStatus FilterResources(StructuredCycle* cycle, const proto::kube::Node& node,
                               StructuredCycle::NodeFind* find) const;
   bool IsAvailable(const StructuredCycle& cycle, const proto::kube::ResourceClaimV1& claim,
                    const proto::kube::Node& node) const;
@@ -74,6 +88,7 @@ class StructuredResources {
   InFlightClaims* in_flight_;
   DeviceSearchMaker make_search_;
   StructuredOptions options_;
+  NodeAmounts node_amounts_;
 };
 
 }  // namespace drasim

@@ -153,9 +153,32 @@ void StructuredWrites::EndBindTask(StructuredCycle* cycle, size_t index, const C
   if (!entry.allocation.has_value() && !entry.is_shared) return;
   if (task.status().ok()) {
     in_flight_->Remove(in_flight);
-  } else {
+  } else if (!made) {  // until Unreserve has deleted the claim, which may be written
     in_flight_->Leave(in_flight, cycle->pod->metadata().uid());
   }
+}
+
+bool StructuredWrites::IsAheadOfCache(const StructuredCycle& cycle,
+                                      const StructuredCycle::Task& task) const {
+  if (!cycle.IsSynthetic(task.claim) || !task.task->status().ok()) return false;
+  const kube::ResourceClaimV1& claim = *task.task->claim();
+  return IsAllocatedClaim(claim) &&
+         cache_->FindClaim(claim.metadata().namespace_(), claim.metadata().name()) == nullptr;
+}
+
+ClaimProgress StructuredWrites::PollCache(StructuredCycle* cycle, int64_t now_ns) {
+  if (IsAheadOfCache(*cycle, *cycle->written) && now_ns < cycle->deadline_ns) {
+    cycle->wake_ns += kCachePollNs;
+    ClaimProgress progress;
+    progress.wake_ns = std::min(cycle->wake_ns, cycle->deadline_ns);
+    return progress;
+  }
+  const StructuredCycle::Task written = *std::move(cycle->written);
+  cycle->written.reset();
+  cycle->phase = StructuredCycle::Phase::kBind;
+  EndBindTask(cycle, written.claim, *written.task);
+  AddBindTask(cycle, written.claim + 1, now_ns);
+  return RunTasks(cycle, nullptr, now_ns);
 }
 
 ClaimProgress StructuredWrites::Poll(StructuredCycle* cycle, int64_t now_ns) {
@@ -203,12 +226,15 @@ ClaimProgress StructuredWrites::Unreserve(StructuredCycle* cycle) {
   cycle->phase = StructuredCycle::Phase::kUnreserve;
   cycle->tasks.clear();
   cycle->paused_call.reset();
+  cycle->written.reset();
   const std::string& uid = cycle->pod->metadata().uid();
   for (size_t i = 0; i < cycle->claims.size(); ++i) {
     const ClaimRef& claim = cycle->claims[i].claim;
     if (cycle->IsSynthetic(i)) {
-      in_flight_->Leave(cycle->synthetic_uid, uid);
-      if (!IsMade(*claim)) continue;
+      if (!IsMade(*claim)) {
+        in_flight_->Leave(cycle->synthetic_uid, uid);
+        continue;
+      }
       cycle->tasks.push_back({i, std::make_unique<DeleteClaimTask>(claim)});
       continue;
     }
@@ -246,8 +272,18 @@ ClaimProgress StructuredWrites::RunTasks(StructuredCycle* cycle, const ClaimRepl
       return progress;
     }
     reply = nullptr;
-    const StructuredCycle::Task ended = std::move(front);
+    StructuredCycle::Task ended = std::move(front);
     cycle->tasks.pop_front();
+    if (cycle->phase == StructuredCycle::Phase::kBind && IsAheadOfCache(*cycle, ended)) {
+      cycle->phase = StructuredCycle::Phase::kCache;
+      cycle->written = std::move(ended);
+      cycle->wake_ns = now_ns;
+      cycle->deadline_ns = now_ns + kCacheTimeoutNs;
+      // The first look comes after all that is delivered now.
+      ClaimProgress progress;
+      progress.wake_ns = now_ns;
+      return progress;
+    }
     const absl::Status& status = ended.task->status();
     if (cycle->phase == StructuredCycle::Phase::kBind) EndBindTask(cycle, ended.claim, *ended.task);
     if (!status.ok() && cycle->phase != StructuredCycle::Phase::kUnreserve) {
@@ -261,6 +297,9 @@ ClaimProgress StructuredWrites::RunTasks(StructuredCycle* cycle, const ClaimRepl
 ClaimProgress StructuredWrites::AfterTasks(StructuredCycle* cycle, int64_t now_ns) {
   if (cycle->phase == StructuredCycle::Phase::kPostFilter) {
     return Ended(StepCode::kReject, cycle->outcome);
+  }
+  if (cycle->phase == StructuredCycle::Phase::kUnreserve && cycle->has_synthetic) {
+    in_flight_->Leave(cycle->synthetic_uid, cycle->pod->metadata().uid());
   }
   if (cycle->phase != StructuredCycle::Phase::kBind) return Ended(StepCode::kSuccess, "");
   const bool waits = options_.binding_conditions &&
@@ -281,6 +320,7 @@ ClaimProgress StructuredWrites::Resume(StructuredCycle* cycle, const ClaimReply*
     cycle->paused_call.reset();
     return progress;
   }
+  if (cycle->phase == StructuredCycle::Phase::kCache) return PollCache(cycle, now_ns);
   if (cycle->phase == StructuredCycle::Phase::kWait) return Poll(cycle, now_ns);
   return RunTasks(cycle, reply, now_ns);
 }

@@ -29,6 +29,11 @@ class StructuredWrites {
   // Interval between two looks at binding conditions.
   static constexpr int64_t kPollNs = 5 * kSecondNs;
 
+  // Interval between two looks for a synthetic claim in the cache, and the longest wait for it. It
+  // then goes on without.
+  static constexpr int64_t kCachePollNs = kSecondNs;
+  static constexpr int64_t kCacheTimeoutNs = 120 * kSecondNs;
+
   // The cache and the claims in flight must outlive the object.
   StructuredWrites(ClaimCache* cache, InFlightClaims* in_flight, const StructuredOptions& options)
       : cache_(cache), in_flight_(in_flight), options_(options) {}
@@ -51,6 +56,10 @@ class StructuredWrites {
   std::vector<size_t> DrawnOrder(const StructuredCycle& cycle) const;
   ClaimProgress RunTasks(StructuredCycle* cycle, const ClaimReply* reply, int64_t now_ns);
   void EndBindTask(StructuredCycle* cycle, size_t index, const ClaimTask& task);
+  // Whether devices in flight must stay so until the cache has the claim: it was created just now.
+  bool IsAheadOfCache(const StructuredCycle& cycle, const StructuredCycle::Task& task) const;
+  // Looks for the claim of cycle->written in the cache.
+  ClaimProgress PollCache(StructuredCycle* cycle, int64_t now_ns);
   ClaimProgress AfterTasks(StructuredCycle* cycle, int64_t now_ns);
   // Looks at the conditions of all claims.
   ClaimProgress Poll(StructuredCycle* cycle, int64_t now_ns);

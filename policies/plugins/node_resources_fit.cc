@@ -37,6 +37,11 @@ int64_t IdleOf(const ClusterState& cluster, NodeId node, const std::string& name
   return column < cluster.extended_names().size() ? cluster.extended_idle(node, column) : 0;
 }
 
+// Whether the node's amount is no limit, because claims serve the resource there.
+bool IsServed(const ClusterState& cluster, NodeId node, const std::string& name) {
+  return cluster.IsServedByClaims(node, ColumnOf(cluster, name));
+}
+
 // An amount of zero fits even where more is in use than there is.
 bool Lacks(int64_t idle, int64_t wanted) { return wanted > 0 && wanted > idle; }
 
@@ -52,7 +57,8 @@ bool FitsEmpty(const ResourceRequest& request, const ClusterState& cluster, Node
   return request.cpu_milli <= node.cpu_milli && request.memory_bytes <= node.memory_bytes &&
          std::all_of(request.extended.begin(), request.extended.end(),
                      [&cluster, id](const auto& wanted) {
-                       return wanted.second <= CapacityOf(cluster, id, wanted.first);
+                       return wanted.second <= CapacityOf(cluster, id, wanted.first) ||
+                              IsServed(cluster, id, wanted.first);
                      });
 }
 
@@ -122,7 +128,8 @@ std::vector<std::string> NodeResourcesFit::ReasonTexts(const PodContext& pod,
   if (Lacks(row.cpu_milli_idle, request.cpu_milli)) texts.push_back("Insufficient cpu");
   if (Lacks(row.memory_bytes_idle, request.memory_bytes)) texts.push_back("Insufficient memory");
   for (const auto& [name, amount] : request.extended) {
-    if (!IsIgnored(name) && Lacks(IdleOf(cluster, node, name), amount)) {
+    if (!IsIgnored(name) && Lacks(IdleOf(cluster, node, name), amount) &&
+        !IsServed(cluster, node, name)) {
       texts.push_back(absl::StrCat("Insufficient ", name));
     }
   }
@@ -142,7 +149,9 @@ bool NodeResourcesFit::IsResolvable(const PodContext& pod, const ClusterState& c
   const NodeSpec& node = cluster.node_spec(id);
   return request.cpu_milli <= node.cpu_milli && request.memory_bytes <= node.memory_bytes &&
          std::all_of(request.extended.begin(), request.extended.end(), [&](const auto& wanted) {
-           return IsIgnored(wanted.first) || wanted.second <= CapacityOf(cluster, id, wanted.first);
+           return IsIgnored(wanted.first) ||
+                  wanted.second <= CapacityOf(cluster, id, wanted.first) ||
+                  IsServed(cluster, id, wanted.first);
          });
 }
 
@@ -166,7 +175,8 @@ bool NodeResourcesFit::MayHelp(const ClusterChange& change, const PodContext& po
 size_t NodeResourcesFit::LackingCounted(const ResourceRequest& request, const ClusterState& cluster,
                                         NodeId node) const {
   for (const auto& [name, amount] : request.extended) {
-    if (!IsIgnored(name) && Lacks(IdleOf(cluster, node, name), amount)) {
+    if (!IsIgnored(name) && Lacks(IdleOf(cluster, node, name), amount) &&
+        !IsServed(cluster, node, name)) {
       return 1 + ColumnOf(cluster, name);
     }
   }

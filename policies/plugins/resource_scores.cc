@@ -218,6 +218,11 @@ ResourceUse ScoredResources::UseAfter(const Selected& selected, const ClusterSta
     case Kind::kCounted:
       use.capacity = cluster.extended_capacity(node, entry.column);
       in_use = use.capacity - cluster.extended_idle(node, entry.column);
+      if (cluster.IsServedByClaims(node, entry.column)) {
+        const ServedDevices devices = cluster.served_devices(node, entry.column);
+        use.capacity = devices.all;
+        in_use = devices.held;
+      }
       break;
   }
   use.requested = in_use + selected.request;

@@ -2,6 +2,8 @@
 // RequestedToCapacityRatio (the scoring strategies of kube-scheduler's NodeResourcesFit, also a
 // plugin each), and PackingExtender (the common score of scheduler extenders for GPUs).
 //
+// Devices stand for an extended resource where claims serve it (KEP 5004).
+//
 // Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/noderesources, release 1.34, with
 // its integer arithmetic. A pod of a trace has no containers: one without CPU (or memory) counts as
 // one container without a request.

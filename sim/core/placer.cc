@@ -336,6 +336,12 @@ bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
   ShapeTable alone(&models);
   PodShape wanted = cluster_->shapes().row(shape_id);
   if (amounts_may_grow_) wanted.request.extended.clear();
+  // No amount limits what claims may serve.
+  const std::vector<std::string>& names = cluster_->extended_names();
+  std::erase_if(wanted.request.extended, [&](const auto& amount) {
+    const auto column = std::find(names.begin(), names.end(), amount.first);
+    return cluster_->served_by_claims(static_cast<size_t>(column - names.begin()));
+  });
   const ShapeId alone_id = alone.Intern(wanted);
   const PodShape& shape = alone.row(alone_id);
   const Profile& profile = ProfileOf(shape_id);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "sim/dra/classic/claim_explainer.h"
@@ -189,7 +190,14 @@ void AttemptExplainer::AddOwnPods(PodId pod, const VerdictSummaryTable::Row& row
 // Adds the rejections by plugins that are no filters.
 void AttemptExplainer::AddSteps(PodId pod, const VerdictSummaryTable::Row& row,
                                 AttemptExplanation* out) const {
-  const bool claims = !cluster_->pod_shape(pod).claims.empty();
+  const PodShape& shape = cluster_->pod_shape(pod);
+  const std::vector<std::string>& names = cluster_->extended_names();
+  // Claims serve some extended resource of the pod.
+  const bool served = absl::c_any_of(shape.request.extended, [&](const auto& amount) {
+    return cluster_->served_by_claims(
+        static_cast<size_t>(absl::c_find(names, amount.first) - names.begin()));
+  });
+  const bool claims = served || !shape.claims.empty();
   const auto add = [&](ReasonIndex reason, uint32_t nodes) {
     Rejection r;
     r.plugin = claims ? "DynamicResources" : "a plugin without filters";

@@ -85,8 +85,7 @@ std::vector<std::string> StructuredClaims::Lines(PodId pod) const {
         case BindingReadiness::kReady:
           return "";
         case BindingReadiness::kPending:
-          return "; its binding conditions are not all True yet: the scheduler waits for the "
-                 "driver";
+          return absl::StrCat("; waits for ", readiness.waits_for, " to be True");
         case BindingReadiness::kFailed:
           break;
       }

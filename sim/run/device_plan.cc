@@ -337,7 +337,11 @@ absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTabl
   if (!plugin && !from_plugin && !spec.ignore_gpu_model && spec.rule == LoweringRule::kNone) {
     return absl::OkStatus();
   }
+  // Amounts that stay as they are.
   std::set<std::string> reported;
+  if (claims) {
+    ASSIGN_OR_RETURN(reported, dra_->ServedResources(nodes));
+  }
   for (const NodeSpec& node : nodes) {
     for (const auto& [name, amount] : node.extended) reported.insert(name);
   }
@@ -362,7 +366,8 @@ absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTabl
         return KeyError("front_end.lowering",
                         absl::StrCat("job '", name, "': ", made.status().message()));
       }
-      if (plugin) SetNominal(spec_->front_end.options.plugin, &made->request);
+      const bool counts = spec_->front_end.kind == FrontEndKind::kDraStructured;
+      if (plugin || counts) SetNominal(spec_->front_end.options.plugin, &made->request);
       known = shapes->Intern(*made);
     }
     *shape = known;
@@ -520,7 +525,8 @@ absl::Status DevicePlan::LayOut(const GpuModelTable& models, const ShapeTable& s
   if (!spec_->front_end.has_node_agent) return absl::OkStatus();
   const MigSpec& mig = spec_->front_end.mig;
   const DeviceFrontEndOptions& options = spec_->front_end.options;
-  const bool plugin = spec_->front_end.device_plugin();
+  const bool everywhere = spec_->front_end.device_plugin();
+  const std::string& some = spec_->front_end.plugin_nodes;
   std::vector<std::vector<GpuLayout>> layouts(nodes->size());
   for (size_t n = 0; n < nodes->size(); ++n) {
     layouts[n].resize(static_cast<size_t>((*nodes)[n].gpu_count));
@@ -548,8 +554,15 @@ absl::Status DevicePlan::LayOut(const GpuModelTable& models, const ShapeTable& s
     }
   }
   amounts_may_grow_ = !event_layouts_.empty() || options.repartitioning.every > SimDuration();
+  bool any_plugin = some.empty();
   for (size_t n = 0; n < nodes->size(); ++n) {
+    const bool plugin = everywhere || (!some.empty() && MatchesPattern(some, (*nodes)[n].name));
+    any_plugin |= plugin;
     RETURN_IF_ERROR(AddFrontEndNode(options, plugin, layouts[n], &(*nodes)[n]));
+  }
+  if (!any_plugin) {
+    return KeyError("front_end.structured.device_plugin_nodes",
+                    absl::StrCat("found '", some, "', which matches no node of the cluster"));
   }
   return absl::OkStatus();
 }

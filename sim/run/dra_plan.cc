@@ -17,6 +17,8 @@
 #include "policies/choice/choice_policies.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/counting_driver.h"
+#include "policies/dra/extended_resources.h"
+#include "policies/drivers/driver_classes.h"
 #include "sim/dra/structured/structured_rules.h"
 #include "sim/run/claim_entries.h"
 #include "sim/run/device_parts.h"
@@ -228,6 +230,37 @@ absl::Status DraPlan::MakeClassicPlane(const ClusterState* cluster,
   return CreateTemplates();
 }
 
+std::vector<proto::SliceDriver> DraPlan::Drivers(bool any_gpus) const {
+  std::vector<proto::SliceDriver> drivers = spec_->structured->drivers;
+  const bool any_slices =
+      absl::c_any_of(objects_, [](const auto& object) { return object->has_resource_slice(); });
+  if (drivers.empty() && !any_slices && any_gpus) {
+    drivers.emplace_back().set_kind("gpu.nvidia.com");
+  }
+  return drivers;
+}
+
+absl::StatusOr<std::set<std::string>> DraPlan::ServedResources(absl::Span<const NodeSpec> nodes) {
+  std::set<std::string> served;
+  if (!serves_resources()) return served;
+  RETURN_IF_ERROR(ReadObjects());
+  const auto add = [&served](const proto::kube::DeviceClass& device_class) {
+    served.insert(absl::StrCat(kDeviceClassResourcePrefix, device_class.metadata().name()));
+    if (!device_class.spec().extended_resource_name().empty()) {
+      served.insert(device_class.spec().extended_resource_name());
+    }
+  };
+  for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
+    if (object->has_device_class()) add(object->device_class());
+  }
+  const bool any_gpus =
+      absl::c_any_of(nodes, [](const NodeSpec& node) { return node.gpu_count > 0; });
+  for (const proto::SliceDriver& driver : Drivers(any_gpus)) {
+    for (const proto::kube::DeviceClass& made : ClassesOfDriver(driver)) add(made);
+  }
+  return served;
+}
+
 std::string DraPlan::FaultKey(size_t fault) const {
   const char* const front_end = spec_->structured.has_value() ? "structured" : "dra";
   return absl::StrCat("front_end.", front_end, ".faults[", fault, "]");
@@ -270,21 +303,16 @@ absl::Status DraPlan::CheckFaults(const std::vector<PlaneFault>& faults) const {
 }
 
 absl::Status DraPlan::AddDrivers(const ClusterState& cluster) {
-  bool any_slices = false;
   std::set<std::string> classes;
   for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
-    any_slices |= object->has_resource_slice();
     if (object->has_device_class()) classes.insert(object->device_class().metadata().name());
   }
-  std::vector<proto::SliceDriver> drivers = spec_->structured->drivers;
   bool any_gpus = false;
   for (size_t n = 0; n < cluster.node_count(); ++n) {
     any_gpus |= cluster.node_spec(NodeId(n)).gpu_count > 0;
   }
-  if (drivers.empty() && !any_slices && any_gpus) {
-    drivers.emplace_back().set_kind("gpu.nvidia.com");
-  }
-  ASSIGN_OR_RETURN(slice_drivers_, MakeSliceDrivers(drivers, cluster, &warnings_));
+  ASSIGN_OR_RETURN(slice_drivers_, MakeSliceDrivers(Drivers(any_gpus), cluster,
+                                                    spec_->structured->plugin_nodes, &warnings_));
   ASSIGN_OR_RETURN(published_, PublishSlices(slice_drivers_, cluster));
   AddObjects(ClassesOfDrivers(slice_drivers_, std::move(classes)));
   AddObjects(lowering_->TemplatesIn(std::string(kPodNamespace)));
@@ -328,6 +356,11 @@ absl::Status DraPlan::MakeStructuredPlane(ClusterState* cluster,
   plane_ = std::make_unique<ControlPlane>(
       cluster, std::move(other), [this](const PodShape& shape, PodId) { return ClaimsOf(shape); },
       options);
+  if (serves_resources()) {
+    plane_->set_containers_of([this, cluster](const PodShape& shape, PodId pod) {
+      return containers_.Of(cluster->pod_name(pod), cluster->pod_shape_id(pod), shape);
+    });
+  }
   RETURN_IF_ERROR(CheckFaults(options.faults));
   RETURN_IF_ERROR(CreateObjects(*cluster));
   return CreateSlices();
@@ -475,7 +508,7 @@ std::string DraPlan::DeadEndOf(const ClaimSpec& spec, Name ns) const {
 
 absl::Status DraPlan::ReadObjects() {
   const std::vector<std::string>& files = spec_->objects;
-  if (files.empty()) return absl::OkStatus();
+  if (std::exchange(objects_are_read_, true) || files.empty()) return absl::OkStatus();
   const bool structured = spec_->structured.has_value();
   ASSIGN_OR_RETURN(Manifests manifests, ReadManifests(files, /*full_shapes=*/false,
                                                       /*keep_objects=*/false, structured));

@@ -15,13 +15,16 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/event_source.h"
+#include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "policies/framework/claim_driver.h"
 #include "sim/dra/classic/control_plane.h"
 #include "sim/dra/structured/slice_plugin.h"
 #include "sim/run/claim_lowering.h"
+#include "sim/run/extended_containers.h"
 #include "sim/run/slice_drivers.h"
 #include "sim/scenario/dra_spec.h"
 
@@ -40,6 +43,14 @@ class DraPlan {
   // which MakePlane creates; in structured DRA as ClaimLowering does. A request without devices
   // is returned unchanged. InvalidArgument for a request that the first driver cannot express.
   absl::StatusOr<PodShape> ToClaims(const PodShape& lowered);
+
+  // Extended resources that DeviceClasses serve, explicitly or by their implicit names; none
+  // without structured DRA and its gate DRAExtendedResource. Call after AddObjects.
+  absl::StatusOr<std::set<std::string>> ServedResources(absl::Span<const NodeSpec> nodes);
+  // The manifests of the workload's and the cluster's pods, which must outlive the plan.
+  void set_given(std::vector<const GivenObjects*> given) {
+    containers_.set_given(std::move(given));
+  }
 
   // Creates the templates in the pod's namespace, too ("NAMESPACE/NAME", or a name in "default").
   void ServeNamespaceOf(absl::string_view pod);
@@ -83,7 +94,13 @@ class DraPlan {
                                    const std::vector<std::pair<std::string, int64_t>>& mix,
                                    const ControlPlaneOptions& options);
   // Reads front_end.dra.objects or front_end.structured.slices, and adds the workload's objects.
+  // Once.
   absl::Status ReadObjects();
+  // Drivers that publish slices: the given ones, or NVIDIA's for GPUs without any.
+  std::vector<proto::SliceDriver> Drivers(bool any_gpus) const;
+  bool serves_resources() const {
+    return spec_->structured.has_value() && spec_->structured->rules.plugin.extended_resources;
+  }
   absl::Status CreateClasses();
   absl::Status CreateTemplates();
   absl::Status CreateTemplatesIn(const std::string& ns);
@@ -100,6 +117,8 @@ class DraPlan {
   const DraSpec* spec_;
   std::optional<ClaimLowering> lowering_;
   bool has_gangs_ = false;
+  bool objects_are_read_ = false;
+  ExtendedContainers containers_;
   absl::btree_map<std::string, Wanted> templates_;  // by name
   std::set<std::string> namespaces_;                // of pods, besides "default"
   std::vector<std::shared_ptr<const proto::kube::Object>> objects_;

@@ -24,6 +24,7 @@
 #include "model/proto/scenario.pb.h"
 #include "model/quantity.h"
 #include "model/text/did_you_mean.h"
+#include "policies/dra/extended_resources.h"
 #include "sim/scenario/duration_text.h"
 
 namespace drasim {
@@ -256,7 +257,7 @@ class ManifestPodReader {
       made.set_init(init);
       made.set_restartable(init && IsSidecar(container));
       for (const auto& [name, amount] : ReadQuantities(container.resources().requests())) {
-        if (!IsExtendedResource(name) || amount.Compare(Quantity()) == 0) continue;
+        if (!IsDraResourceName(name) || amount.Compare(Quantity()) == 0) continue;
         proto::ExtendedAmount* asked = made.add_extended();
         asked->set_resource(name);
         asked->set_amount(amount.ToString());
@@ -290,7 +291,7 @@ class ManifestPodReader {
            {std::pair("requests", &requests), std::pair("limits", &limits)}) {
         for (const auto& [name, text] : *amounts) {
           const bool counted =
-              name == "cpu" || name == "memory" || (devices && IsExtendedResource(name));
+              name == "cpu" || name == "memory" || (devices && IsDraResourceName(name));
           const bool said = list == std::string("limits") && requests.count(name) > 0;
           if (counted || said) continue;
           Warn(absl::StrCat(path, ".", list, "[", name, "]"), std::string(kNotSimulated));

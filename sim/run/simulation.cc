@@ -39,6 +39,7 @@
 #include "sim/run/quota_table.h"
 #include "sim/run/rule_filters.h"
 #include "sim/scenario/kube_config.h"
+#include "sim/scenario/name_pattern.h"
 #include "traces/byte_source.h"
 #include "traces/shaping.h"
 
@@ -77,6 +78,8 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Build(RunSpec spec) {
   if (sim->spec_.dra.has_value()) {
     sim->dra_ = std::make_unique<DraPlan>(&*sim->spec_.dra);
     sim->devices_.set_dra(sim->dra_.get());
+    // Structured DRA names requests for extended resources by the pod's containers.
+    if (sim->spec_.dra->structured.has_value()) sim->spec_.KeepObjects();
   }
   for (auto step :
        {&Simulation::ReadKubeScheduler, &Simulation::ReadCluster, &Simulation::ReadWorkload,
@@ -629,6 +632,7 @@ absl::Status Simulation::MakeProfile() {
     for (const JobArrival& job : workload_.rows()) {
       if (job.pods > 1 || !job.more_pods.empty()) dra_->NoteGang();
     }
+    dra_->set_given(given_objects());
     dra_->SetEvents(spec_.cluster.events);
     RETURN_IF_ERROR(
         dra_->MakePlane(cluster_.get(), MigMix(*shapes_, workload_.rows()), spec_.seed));
@@ -680,6 +684,11 @@ std::string Simulation::MessageNow(JobId job) {
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId pod(row.first_pod.value() + i);
     if (!cluster_->pod_shape(pod).claims.empty()) return "";
+    for (const auto& [name, amount] : cluster_->pod_shape(pod).request.extended) {
+      const auto column = absl::c_find(cluster_->extended_names(), name);
+      const auto index = static_cast<size_t>(column - cluster_->extended_names().begin());
+      if (cluster_->served_by_claims(index)) return "";  // by a claim that is not made yet
+    }
   }
   return placer_->MessageNow(job, engine_->now());
 }
@@ -825,7 +834,19 @@ absl::Status Simulation::MakeEngine() {
   parts.last_deletion = deletions_.last;
   parts.make_dispatcher = [this](JobControl* control) { return MakeDispatcher(control); };
   parts.node_agent = front_end_.get();
-  if (dra_ != nullptr) parts.node_agent = dra_->plane();
+  if (front_end_ != nullptr && spec_.front_end.kind == FrontEndKind::kDraStructured) {
+    std::vector<bool> has_plugin;
+    for (size_t n = 0; n < cluster_->node_count(); ++n) {
+      const std::string& plugin_nodes = spec_.front_end.plugin_nodes;
+      has_plugin.push_back(!plugin_nodes.empty() &&
+                           MatchesPattern(plugin_nodes, cluster_->node_spec(NodeId(n)).name));
+    }
+    mixed_agent_ =
+        std::make_unique<MixedAgent>(front_end_.get(), dra_->plane(), std::move(has_plugin));
+    parts.node_agent = mixed_agent_.get();
+  } else if (dra_ != nullptr) {
+    parts.node_agent = dra_->plane();
+  }
   parts.sinks = {fingerprint_.get(), metrics_.get()};
   if (device_report_ != nullptr) parts.sinks.push_back(device_report_.get());
   if (extenders_ != nullptr) parts.sinks.push_back(extenders_.get());

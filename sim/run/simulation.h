@@ -24,6 +24,7 @@
 #include "model/saved_state.h"
 #include "model/state_io.h"
 #include "policies/framework/profile_spec.h"
+#include "sim/control/mixed_agent.h"
 #include "sim/core/decided_dispatcher.h"
 #include "sim/core/engine.h"
 #include "sim/core/kube_cycle.h"
@@ -224,6 +225,7 @@ class Simulation {
   std::unique_ptr<FingerprintSink> fingerprint_;
   std::unique_ptr<MetricsSink> metrics_;
   std::unique_ptr<DeviceFrontEnd> front_end_;
+  std::unique_ptr<MixedAgent> mixed_agent_;  // of front_end_ and DRA's control plane
   std::unique_ptr<DeviceReport> device_report_;
   LoadTable load_table_;
   std::unique_ptr<Engine> engine_;

@@ -44,6 +44,7 @@ absl::StatusOr<std::vector<ResourceSlice>> SlicesOfFile(const std::string& path,
 
 absl::StatusOr<PublishingDriver> MakeDriver(const proto::SliceDriver& given, const std::string& key,
                                             const ClusterState& cluster,
+                                            const std::string& plugin_nodes,
                                             std::vector<std::string>* warnings) {
   PublishingDriver driver;
   driver.options = given;
@@ -53,7 +54,10 @@ absl::StatusOr<PublishingDriver> MakeDriver(const proto::SliceDriver& given, con
   driver.name = !given.name().empty() || of_file ? given.name() : given.kind();
   for (size_t n = 0; n < cluster.node_count(); ++n) {
     const NodeId node(n);
-    if (given.nodes().empty() || MatchesPattern(given.nodes(), cluster.node_spec(node).name)) {
+    const std::string& name = cluster.node_spec(node).name;
+    const bool has_plugin = given.kind() == "gpu.nvidia.com" && !plugin_nodes.empty() &&
+                            MatchesPattern(plugin_nodes, name);
+    if (!has_plugin && (given.nodes().empty() || MatchesPattern(given.nodes(), name))) {
       driver.nodes.push_back(node);
     }
   }
@@ -96,11 +100,11 @@ absl::Status CheckDisjoint(const std::vector<PublishingDriver>& drivers,
 
 absl::StatusOr<std::vector<PublishingDriver>> MakeSliceDrivers(
     absl::Span<const proto::SliceDriver> drivers, const ClusterState& cluster,
-    std::vector<std::string>* warnings) {
+    const std::string& plugin_nodes, std::vector<std::string>* warnings) {
   std::vector<PublishingDriver> made;
   for (size_t i = 0; i < drivers.size(); ++i) {
     ASSIGN_OR_RETURN(PublishingDriver driver,
-                     MakeDriver(drivers[i], KeyOfDriver(i), cluster, warnings));
+                     MakeDriver(drivers[i], KeyOfDriver(i), cluster, plugin_nodes, warnings));
     made.push_back(std::move(driver));
   }
   RETURN_IF_ERROR(CheckDisjoint(made, cluster));

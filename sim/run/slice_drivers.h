@@ -31,11 +31,13 @@ struct PublishingDriver {
   std::unique_ptr<SlicePublisher> publisher;
 };
 
-// Reads the files of drivers. KeyError with the whole key: a bad option, a pattern that matches no
-// node, two drivers of one name on a node. O(drivers x nodes).
+// `plugin_nodes`: nodes of NVIDIA's device plugin (a name or a pattern; empty: none), whose GPUs no
+// driver of kind gpu.nvidia.com publishes. Reads the files of drivers. KeyError with the whole key:
+// a bad option, a pattern that matches no node, two drivers of one name on a node. O(drivers x
+// nodes).
 absl::StatusOr<std::vector<PublishingDriver>> MakeSliceDrivers(
     absl::Span<const proto::SliceDriver> drivers, const ClusterState& cluster,
-    std::vector<std::string>* warnings);
+    const std::string& plugin_nodes, std::vector<std::string>* warnings);
 
 using SharedSlice = std::shared_ptr<const proto::kube::ResourceSlice>;
 

@@ -171,7 +171,8 @@ absl::Status CheckDraScheduling(const proto::Scenario& s) {
                     absl::StrCat("expected none with ", need,
                                  ", where the scheduler's connection says how long a write takes"));
   }
-  if (s.front_end().has_device_plugin()) {
+  if (s.front_end().has_device_plugin() &&
+      s.front_end().structured().device_plugin_nodes().empty()) {
     return KeyError("front_end.device_plugin", absl::StrCat("expected none with ", need));
   }
   if (s.front_end().lowering().rule() == "time-sliced") {

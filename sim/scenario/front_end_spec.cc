@@ -258,9 +258,14 @@ absl::StatusOr<FrontEndSpec> MakeFrontEndSpec(const proto::Scenario& s) {
   spec.kind = static_cast<FrontEndKind>(kind);
   ASSIGN_OR_RETURN(spec.lowering, ReadLowering(s.front_end().lowering()));
   const bool plugin = spec.kind == FrontEndKind::kDevicePlugin;
-  if (!plugin && s.front_end().has_device_plugin()) {
+  if (spec.kind == FrontEndKind::kDraStructured) {
+    spec.plugin_nodes = s.front_end().structured().device_plugin_nodes();
+  }
+  const bool mixed = !spec.plugin_nodes.empty();
+  if (!plugin && !mixed && s.front_end().has_device_plugin()) {
     return KeyError("front_end.device_plugin",
-                    "expected none without front_end.kind: device-plugin");
+                    "expected none without front_end.kind: device-plugin or "
+                    "front_end.structured.device_plugin_nodes");
   }
   RETURN_IF_ERROR(CheckDeviceEvents(s));
   for (int i = 0; i < s.cluster().devices_size(); ++i) {
@@ -271,9 +276,9 @@ absl::StatusOr<FrontEndSpec> MakeFrontEndSpec(const proto::Scenario& s) {
   ASSIGN_OR_RETURN(spec.mig, ReadMigSpec(s));
   ASSIGN_OR_RETURN(spec.options, ReadDeviceOptions(s));
   spec.uses_mig = UsesMig(s);
-  spec.has_node_agent =
-      plugin || std::any_of(spec.devices.begin(), spec.devices.end(),
-                            [](const DeviceGroupSpec& group) { return !group.gpu; });
+  spec.has_node_agent = plugin || mixed ||
+                        std::any_of(spec.devices.begin(), spec.devices.end(),
+                                    [](const DeviceGroupSpec& group) { return !group.gpu; });
   if (plugin) RETURN_IF_ERROR(CheckPluginFits(s, spec.options.plugin));
   return spec;
 }

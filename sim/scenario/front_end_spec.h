@@ -70,6 +70,8 @@ struct FrontEndSpec {
   DeviceFrontEndOptions options;
   std::vector<DeviceGroupSpec> devices;
   MigSpec mig;
+  // With kDraStructured: the nodes of the device plugin, a name or a pattern with *; empty: none.
+  std::string plugin_nodes;
 
   bool device_plugin() const { return kind == FrontEndKind::kDevicePlugin; }
   // Pods have claims.

@@ -35,12 +35,6 @@ absl::Status ReadGates(const proto::StructuredDra& given, StructuredDraSpec* spe
   const absl::Status read =
       SetDraGates(gates, &spec->rules.allocator, &spec->rules.plugin, &spec->rules.taint_rules);
   if (!read.ok()) return KeyError("front_end.structured.gates", read.message());
-  const auto extended = gates.find("DRAExtendedResource");
-  if (extended != gates.end() && extended->second) {
-    return KeyError("front_end.structured.gates.DRAExtendedResource",
-                    "expected false: runs do not serve extended resources by claims");
-  }
-  spec->rules.plugin.extended_resources = false;
   return absl::OkStatus();
 }
 
@@ -150,6 +144,7 @@ absl::StatusOr<StructuredDraSpec> MakeStructuredDraSpec(const proto::Scenario& s
   RETURN_IF_ERROR(ReadGates(given, &spec));
   RETURN_IF_ERROR(ReadTimes(given, &spec));
   RETURN_IF_ERROR(ReadPolicy(given, &spec));
+  spec.plugin_nodes = given.device_plugin_nodes();
   RETURN_IF_ERROR(ReadDrivers(given, &spec));
   RETURN_IF_ERROR(ReadPublication(given, &spec));
   ASSIGN_OR_RETURN(spec.taint_rules, ReadTaintRules(given, spec.rules.taint_rules));

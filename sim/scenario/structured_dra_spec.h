@@ -28,6 +28,7 @@ struct StructuredDraSpec {
   SimDuration prepare;  // per claim
   SimDuration unprepare;
   std::vector<TaintRuleEvent> taint_rules;  // of the administrator
+  std::string plugin_nodes;                 // as FrontEndSpec::plugin_nodes
   std::vector<proto::SliceDriver> drivers;  // options are valid, but for files not yet read
   std::vector<BindingBehaviour> bindings;   // by driver, without nodes
   ConnectionOptions driver_connection;      // of each kubelet plugin

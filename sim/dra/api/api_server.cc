@@ -50,6 +50,7 @@ bool HaveSameStatus(const T&, const T&) {
 bool HaveSameStatus(const Pod& a, const Pod& b) {
   return a.phase == b.phase && a.claim_names == b.claim_names &&
          a.unschedulable == b.unschedulable && a.nominated == b.nominated &&
+         a.extended_claim == b.extended_claim && a.extended_status == b.extended_status &&
          a.disrupted == b.disrupted;
 }
 bool HaveSameStatus(const ResourceClaim& a, const ResourceClaim& b) { return a.status == b.status; }
@@ -68,6 +69,8 @@ void CopyStatus(const Pod& from, Pod& to) {
   to.unschedulable = from.unschedulable;
   to.nominated = from.nominated;
   to.disrupted = from.disrupted;
+  to.extended_claim = from.extended_claim;
+  to.extended_status = from.extended_status;
 }
 void CopyStatus(const ResourceClaim& from, ResourceClaim& to) { to.status = from.status; }
 void CopyStatus(const PodSchedulingContext& from, PodSchedulingContext& to) {
@@ -97,6 +100,10 @@ bool PatchPart(StatusPart part, const Pod& asked, Pod& to) {
       return true;
     case StatusPart::kDisruption:
       to.disrupted = asked.disrupted;
+      return true;
+    case StatusPart::kExtendedClaim:
+      to.extended_claim = asked.extended_claim;
+      to.extended_status = asked.extended_status;
       return true;
     default:
       return false;

@@ -41,6 +41,7 @@ enum class StatusPart : uint8_t {
   kDisruption,     // of a pod: the condition DisruptionTarget
   kDevices,        // of a claim: adds the entries of status.devices, or replaces them by device
   kEviction,       // of a DeviceTaintRule: the condition EvictionInProgress
+  kExtendedClaim,  // of a pod: extendedResourceClaimStatus
 };
 
 enum class ApiCode : uint16_t {

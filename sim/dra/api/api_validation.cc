@@ -209,6 +209,7 @@ absl::Status ValidatePod(const Pod* before, const Pod& after) {
   if (before != nullptr) {
     if (before->claims != after.claims) errors.Add("spec.resourceClaims", kFieldImmutable);
     if (before->node != after.node) errors.Add("spec.nodeName", kFieldImmutable);
+    if (before->containers != after.containers) errors.Add("spec.containers", kFieldImmutable);
     return errors.ToStatus();
   }
   for (size_t i = 0; i < after.claims.size(); ++i) {

@@ -197,16 +197,17 @@ bool ClaimController::NeedsWork(const Pod& pod) const {
 }
 
 void ClaimController::QueuePod(const Pod& pod, bool deleted) {
-  if (pod.claims.empty()) return;
+  if (pod.claims.empty() && pod.extended_claim.empty()) return;
   if (deleted) RememberDeleted(pod);
   if (deleted || IsDone(pod)) {
-    for (const PodClaim& entry : pod.claims) {
-      const std::optional<Name> name = ClaimOf(pod, entry);
-      if (!name.has_value() || name->empty()) continue;
-      // A claim outside the cache is queued when it arrives there.
-      const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, *name);
+    // A claim outside the cache is queued when it arrives there.
+    const auto add = [&](Name name) {
+      if (name.empty()) return;
+      const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, name);
       if (claim != nullptr) queue_.Add(ClaimWorkKey(claim->meta.uid));
-    }
+    };
+    for (const PodClaim& entry : pod.claims) add(ClaimOf(pod, entry).value_or(Name()));
+    add(pod.extended_claim);
     if (deleted || !ServesEndedPods()) return;
   }
   if (NeedsWork(pod)) queue_.Add(PodWorkKey(pod.meta.uid));

@@ -11,14 +11,17 @@ namespace drasim {
 
 Admission ClaimDevices::DevicesOf(const Pod& object, NodeId node) const {
   Admission admission;
-  for (const PodClaim& entry : object.claims) {
-    const Ref<ResourceClaim> claim = names_.Find(*objects_, object, entry);
-    if (claim == nullptr || claim->status.allocation == nullptr) continue;
+  const auto add = [&](const Ref<ResourceClaim>& claim) {
+    if (claim == nullptr || claim->status.allocation == nullptr) return;
     const Allocation& allocation = *claim->status.allocation;
     const bool first = !claim->status.reserved_for.empty() &&
                        claim->status.reserved_for.front().uid == object.meta.uid;
-    if (allocation.node != node || !first) continue;
+    if (allocation.node != node || !first) return;
     for (const DeviceGrant& grant : allocation.grants) admission.grants.push_back(grant);
+  };
+  for (const PodClaim& entry : object.claims) add(names_.Find(*objects_, object, entry));
+  if (!object.extended_claim.empty()) {
+    add(objects_->of<ResourceClaim>().Find(object.meta.ns, object.extended_claim));
   }
   admission.devices = drasim::DevicesOf(admission.grants);
   // Devices released by force may still be in use there.

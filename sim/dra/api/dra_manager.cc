@@ -333,9 +333,13 @@ void DraManager::Fetch(PodState& state, const ApiReply* reply) {
     if (reply == nullptr) {
       if (state.ending) return End(state);
       const std::vector<PodClaim>& entries = state.pod->claims;
-      if (state.entry == entries.size()) break;
+      // The claim for extended resources comes last.
+      const bool is_extended = state.entry == entries.size();
+      if (state.entry > entries.size() || (is_extended && state.pod->extended_claim.empty())) break;
       const std::optional<Name> claim =
-          NameOfClaim(*state.pod, entries[state.entry], options_.behaviour, client_->names());
+          is_extended
+              ? state.pod->extended_claim
+              : NameOfClaim(*state.pod, entries[state.entry], options_.behaviour, client_->names());
       if (!claim.has_value()) return FailPrepare(state);
       if (claim->empty()) continue;
       at_once = Call(
@@ -359,11 +363,12 @@ bool DraManager::Accept(PodState& state, const ApiReply& reply) {
   if (!reply.ok()) return false;
   Ref<ResourceClaim> claim = As<ResourceClaim>(reply.object);
   const Uid pod = state.pod->meta.uid;
-  const bool from_template = state.pod->claims[state.entry].claim.empty();
+  const bool is_extended = state.entry == state.pod->claims.size();
+  const bool from_template = !is_extended && state.pod->claims[state.entry].claim.empty();
   if (from_template && claim->meta.owner != pod) return false;
   if (!IsReservedFor(*claim, pod) || claim->status.allocation == nullptr) return false;
   // A claim that no container uses is checked all the same, but not prepared.
-  if (!state.pod->claims[state.entry].used) return true;
+  if (!is_extended && !state.pod->claims[state.entry].used) return true;
 
   const Uid uid = claim->meta.uid;
   NodeClaim& there = claims_[NodeClaimKey(state.node, uid)];

@@ -573,7 +573,7 @@ void Fields(A& a, plane_archive::FieldsOf<A, ResourceClaimStatus>& s) {
 }
 template <typename A>
 void Fields(A& a, plane_archive::FieldsOf<A, ResourceClaim>& c) {
-  a(c.meta, c.pod_claim_name, c.labels, c.spec, c.status);
+  a(c.meta, c.pod_claim_name, c.for_extended_resources, c.labels, c.spec, c.status);
 }
 template <typename A>
 void Fields(A& a, plane_archive::FieldsOf<A, ResourceClaimTemplate>& t) {
@@ -597,8 +597,8 @@ void Fields(A& a, plane_archive::FieldsOf<A, Pod::ClaimName>& n) {
 }
 template <typename A>
 void Fields(A& a, plane_archive::FieldsOf<A, Pod>& p) {
-  a(p.meta, p.claims, p.node, p.phase, p.claim_names, p.unschedulable, p.nominated, p.disrupted,
-    p.row);
+  a(p.meta, p.claims, p.node, p.phase, p.claim_names, p.containers, p.extended_status,
+    p.extended_claim, p.unschedulable, p.nominated, p.disrupted, p.row);
 }
 
 }  // namespace drasim

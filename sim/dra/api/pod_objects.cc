@@ -62,6 +62,7 @@ void PodObjects::CreatePod(PodId pod) {
   object->meta.name = names.Intern(
       state.incarnation == 0 ? std::string(name) : absl::StrCat(name, "-r", state.incarnation));
   object->claims = claims_of_(cluster_->pod_shape(pod), pod);
+  if (containers_of_) object->containers = containers_of_(cluster_->pod_shape(pod), pod);
   object->row = pod;
   const uint32_t incarnation = state.incarnation + 1;
   state = PodState();

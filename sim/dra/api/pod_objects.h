@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "model/cluster_state.h"
@@ -25,9 +26,15 @@ class PodObjects : public Actor {
   // The entries of pod.spec.resourceClaims of a pod of the run.
   using ClaimsOf = std::function<std::vector<PodClaim>(const PodShape& shape, PodId pod)>;
 
+  // Pod::containers of a pod of the run.
+  using ContainersOf =
+      std::function<SharedMessage<proto::kube::PodSpec>(const PodShape& shape, PodId pod)>;
+
   // All must outlive it. `finished_ttl`: delay before an ended pod is deleted.
   PodObjects(const ClusterState* cluster, const ApiServer* server, NetworkClock* clock,
              ClaimsOf claims_of, SimDuration finished_ttl);
+  // Without it, no pod has containers.
+  void set_containers_of(ContainersOf containers_of) { containers_of_ = std::move(containers_of); }
   // Call once, before anything else. `client`: the user's.
   void Start(ApiClient* client) { client_ = client; }
 
@@ -86,6 +93,7 @@ class PodObjects : public Actor {
   const ApiServer* server_;
   NetworkClock* clock_;
   ClaimsOf claims_of_;
+  ContainersOf containers_of_;
   SimDuration finished_ttl_;
   ApiClient* client_ = nullptr;
   std::vector<PodState> pods_;  // by PodId

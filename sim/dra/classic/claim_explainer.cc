@@ -84,8 +84,9 @@ std::string ClaimExplainer::ExplainClaim(const Pod& pod, const PodClaim& entry) 
           ? absl::StrCat("on node ", plane_->cluster().node_spec(allocation.node).name)
           : std::string("by network");
   std::string text = absl::StrCat(object, "is allocated ", where);
-  if (structured_ && claim->spec.is_structured()) text += structured_(*claim);
-  if (claim->status.reserved_for.empty()) return text + ", reserved for nobody";
+  const std::string more =
+      structured_ && claim->spec.is_structured() ? structured_(*claim) : std::string();
+  if (claim->status.reserved_for.empty()) return absl::StrCat(text, ", reserved for nobody", more);
   absl::StrAppend(&text, ", reserved for ", ConsumersText(*claim, objects_));
   if (!IsReservedFor(*claim, pod.meta.uid)) {
     if (!allocation.shareable) {
@@ -94,7 +95,7 @@ std::string ClaimExplainer::ExplainClaim(const Pod& pod, const PodClaim& entry) 
       absl::StrAppend(&text, "; the limit of ", kMaxReservedFor, " consumers is reached");
     }
   }
-  return text;
+  return text + more;
 }
 
 std::vector<NodeId> ClaimExplainer::NodesRefused(const Pod& pod, const PodClaim& entry,

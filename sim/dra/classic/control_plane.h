@@ -84,6 +84,10 @@ class ControlPlane : public NodeAgent, private PodRunner {
   absl::Status Create(ObjectRef object);
   // The scheduler's plugin for the profile, which takes ownership. Call once, before Attach.
   std::unique_ptr<SchedulerActor> TakePlugin() { return std::move(owned_scheduler_); }
+  // Containers of pods that request extended resources. Call before Attach.
+  void set_containers_of(PodObjects::ContainersOf containers_of) {
+    pods_.set_containers_of(std::move(containers_of));
+  }
   // True for the name of a component that can fail.
   bool HasComponent(absl::string_view name) const;
   // Whether there is what the fault concerns.

@@ -33,6 +33,13 @@ const proto::kube::DeviceClass* StructuredCache::FindClass(absl::string_view nam
   return found == classes_.end() ? nullptr : &*found->second;
 }
 
+ClaimRef StructuredCache::FindExtendedClaim(const proto::kube::Pod& pod) const {
+  Uid uid = 0;
+  if (!absl::SimpleAtoi(pod.metadata().uid(), &uid)) return nullptr;
+  const auto owned = extended_.find(uid);
+  return owned == extended_.end() ? nullptr : claims_.find(*owned->second.begin())->second.claim;
+}
+
 void StructuredCache::Put(const std::string& key, Entry entry) {
   Entry& known = claims_[key];
   allocated_.OnClaim(known.claim.get(), entry.claim.get());
@@ -62,12 +69,17 @@ void StructuredCache::OnClaim(const ResourceClaim& claim, bool deleted) {
     if (known == claims_.end() || known->second.uid != claim.meta.uid) return;
     allocated_.OnClaim(known->second.claim.get(), nullptr);
     claims_.erase(known);
+    if (!claim.for_extended_resources) return;
+    const auto owned = extended_.find(claim.meta.owner);
+    owned->second.erase(key);
+    if (owned->second.empty()) extended_.erase(owned);
     return;
   }
   if (known != claims_.end() &&
       (known->second.uid > claim.meta.uid || known->second.version >= claim.meta.version)) {
     return;
   }
+  if (claim.for_extended_resources) extended_[claim.meta.owner].insert(key);
   Put(key, {claim.meta.uid, claim.meta.version, ClaimToV1(claim)});
 }
 
@@ -83,6 +95,7 @@ void StructuredCache::OnClass(const DeviceClassObject& device_class, bool delete
 void StructuredCache::Clear() {
   for (const auto& [key, entry] : claims_) allocated_.OnClaim(entry.claim.get(), nullptr);
   claims_.clear();
+  extended_.clear();
   allocated_ = AllocatedDevices(cluster_);
   classes_.clear();
 }
@@ -100,6 +113,7 @@ void StructuredCache::Archive(const ObjectCache& objects, PlaneWriter& archive) 
 
 void StructuredCache::Archive(const ObjectCache& objects, PlaneReader& archive) {
   claims_.clear();
+  extended_.clear();
   classes_.clear();
   archive(allocated_);
   for (size_t left = archive.state().Count(); left > 0 && archive.ok(); --left) {
@@ -111,7 +125,13 @@ void StructuredCache::Archive(const ObjectCache& objects, PlaneReader& archive) 
       entry.claim = ClaimToV1(*known);
     }
     const auto& metadata = entry.claim->metadata();
-    claims_[CacheKey(metadata.namespace_(), metadata.name())] = std::move(entry);
+    const std::string key = CacheKey(metadata.namespace_(), metadata.name());
+    Uid owner = 0;
+    if (IsExtendedResourceClaim(*entry.claim) && metadata.owner_references_size() > 0 &&
+        absl::SimpleAtoi(metadata.owner_references(0).uid(), &owner)) {
+      extended_[owner].insert(key);
+    }
+    claims_[key] = std::move(entry);
   }
   for (const Ref<DeviceClassObject>& device_class : objects.of<DeviceClassObject>().Sorted()) {
     OnClass(*device_class, /*deleted=*/false);

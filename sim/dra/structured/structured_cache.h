@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "absl/functional/function_ref.h"
@@ -30,6 +31,8 @@ class StructuredCache : public ClaimCache {
   ClaimRef FindClaim(absl::string_view ns, absl::string_view name) const override;
   // In the order of "namespace/name".
   void ForEachClaim(absl::FunctionRef<void(const ClaimRef&)> visit) const override;
+  // O(log claims).
+  ClaimRef FindExtendedClaim(const proto::kube::Pod& pod) const override;
   const AllocatedDevices& allocated() const override { return allocated_; }
   const proto::kube::DeviceClass* FindClass(absl::string_view name) const override;
   void Assume(const ClaimRef& claim) override;
@@ -54,6 +57,8 @@ class StructuredCache : public ClaimCache {
   void Put(const std::string& key, Entry entry);
 
   std::map<std::string, Entry, std::less<>> claims_;  // by "namespace/name"
+  // Keys of claims for extended resources, by owner.
+  std::map<Uid, std::set<std::string>> extended_;
   ClusterState* cluster_;
   AllocatedDevices allocated_;
   std::map<std::string, SharedMessage<proto::kube::DeviceClass>, std::less<>> classes_;

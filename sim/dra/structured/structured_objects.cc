@@ -15,6 +15,7 @@
 #include "model/check.h"
 #include "model/kube/selectors_of.h"
 #include "model/pod_constraints.h"
+#include "policies/dra/claim_rules.h"
 #include "sim/dra/structured/allocation_grants.h"
 
 namespace drasim {
@@ -55,6 +56,9 @@ void SetMetadata(const ResourceClaim& claim, kube::ObjectMeta* metadata) {
   for (const auto& [key, value] : claim.labels) (*metadata->mutable_labels())[key] = value;
   if (!claim.pod_claim_name.empty()) {
     (*metadata->mutable_annotations())[kPodClaimName] = std::string(claim.pod_claim_name.text());
+  }
+  if (claim.for_extended_resources) {
+    (*metadata->mutable_annotations())[kExtendedResourceClaimAnnotation] = "true";
   }
   if (meta.owner == 0) return;
   kube::OwnerReference* const owner = metadata->add_owner_references();
@@ -138,6 +142,7 @@ Ref<ResourceClaim> ClaimFromV1(const kube::ResourceClaimV1& claim, const Cluster
   }
   const auto entry = metadata.annotations().find(kPodClaimName);
   if (entry != metadata.annotations().end()) made->pod_claim_name = names.Intern(entry->second);
+  made->for_extended_resources = metadata.annotations().count(kExtendedResourceClaimAnnotation) > 0;
   made->labels.assign(metadata.labels().begin(), metadata.labels().end());
   absl::c_sort(made->labels);
   made->spec.devices = SharedMessage<kube::DeviceClaim>(claim.spec().devices());
@@ -159,6 +164,7 @@ Ref<ResourceClaim> ClaimFromV1(const kube::ResourceClaimV1& claim, const Cluster
 
 kube::Pod PodToV1(const Pod& pod) {
   kube::Pod made;
+  if (pod.containers) *made.mutable_spec() = *pod.containers;
   made.mutable_metadata()->set_name(std::string(pod.meta.name.text()));
   made.mutable_metadata()->set_namespace_(std::string(pod.meta.ns.text()));
   made.mutable_metadata()->set_uid(absl::StrCat(pod.meta.uid));

@@ -31,7 +31,7 @@ Ref<ResourceClaim> ClaimFromV1(const proto::kube::ResourceClaimV1& claim,
 Ref<Allocation> AllocationFromV1(const proto::kube::AllocationResultV1& result,
                                  const ClusterState& cluster, NamePool& names);
 
-// Claims and their names alone.
+// Claims, their names, and containers that request extended resources alone.
 proto::kube::Pod PodToV1(const Pod& pod);
 // Name and labels alone.
 proto::kube::Node NodeToV1(const NodeSpec& node);

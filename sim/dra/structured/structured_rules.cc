@@ -143,7 +143,7 @@ struct StructuredRules::State : DraRules::Cycle {
     }
     a(s.life, s.failed, s.chosen, c.pod_group, c.pod, c.started_ns, c.claims, c.has_synthetic,
       c.synthetic_uid, c.resources, c.unavailable, find, c.phase, c.node, c.tasks, c.paused_call,
-      c.wake_ns, c.deadline_ns, c.outcome);
+      c.written, c.wake_ns, c.deadline_ns, c.outcome);
     if constexpr (Archive::kLoads) {
       if (find.has_value()) c.finds[s.chosen] = *std::move(find);
     }
@@ -162,6 +162,10 @@ class StructuredRules::NotedSearch : public DeviceSearch {
   }
   const NodeOutcomes* DecideNodes(absl::Span<const ClaimRef> claims) override {
     return search_->DecideNodes(claims);
+  }
+  void RankNodes(absl::Span<const ClaimRef> claims, absl::Span<const NodeId> nodes,
+                 absl::Span<int64_t> ranks) override {
+    search_->RankNodes(claims, nodes, ranks);
   }
 
  private:
@@ -184,14 +188,25 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, ClusterS
           },
           options.plugin),
       writes_(&cache_, &in_flight_, options.plugin) {
+  plugin_.set_node_amounts([this](const kube::Node& node, const std::string& resource) {
+    return AmountOn(node.metadata().name(), resource);
+  });
   cluster->LeavePartsToPods();
   for (size_t n = 0; n < cluster->node_count(); ++n) {
     nodes_.push_back(NodeToV1(cluster->node_spec(NodeId(n))));
   }
   inventory_.SetNodes(nodes_);
+  cluster->set_served_resources(this);
 }
 
 StructuredRules::~StructuredRules() = default;
+
+ServedDevices StructuredRules::DevicesOn(NodeId node, size_t column) const {
+  const kube::DeviceClass* const device_class =
+      cache_.FindClass(classes_.ClassOf(cluster_->extended_names()[column]));
+  if (device_class == nullptr) return {};
+  return inventory_.CountDevices(*device_class, nodes_[node.value()]);
+}
 
 int64_t StructuredRulesOptions::lists_weight() const { return scores ? kClaimScoreWeight : 0; }
 
@@ -243,9 +258,29 @@ ReasonIndex StructuredRules::CallFailed() const {
 // A class is created before the run, and stays as it is.
 void StructuredRules::TakeClass(const DeviceClassObject& device_class) {
   cache_.OnClass(device_class, /*deleted=*/false);
-  if (known_classes_.insert(std::string(device_class.meta.name.text())).second) {
-    inventory_.AddClass(*device_class.object);
+  if (!known_classes_.insert(std::string(device_class.meta.name.text())).second) return;
+  inventory_.AddClass(*device_class.object);
+  classes_.Add(*device_class.object);
+  ServeResources();
+}
+
+void StructuredRules::ServeResources() {
+  if (!options_.plugin.extended_resources) return;
+  const std::vector<std::string>& names = cluster_->extended_names();
+  for (size_t column = 0; column < names.size(); ++column) {
+    cluster_->ServeByClaims(column, !classes_.ClassOf(names[column]).empty());
   }
+}
+
+// All nodes have a column for a resource that one of them reports: 0 where they do not.
+std::optional<int64_t> StructuredRules::AmountOn(absl::string_view node,
+                                                 const std::string& resource) const {
+  const std::vector<std::string>& names = cluster_->extended_names();
+  const auto column = absl::c_find(names, resource);
+  if (column == names.end()) return std::nullopt;
+  const int64_t amount = cluster_->extended_capacity(cluster_->FindNode(node),
+                                                     static_cast<size_t>(column - names.begin()));
+  return amount > 0 ? std::optional<int64_t>(amount) : std::nullopt;
 }
 
 bool StructuredRules::TakeRule(const DeviceTaintRuleObject* before,
@@ -306,6 +341,8 @@ void StructuredRules::OnWatch(const WatchEvent& event) {
   } else if (const auto* device_class = PeekAs<DeviceClassObject>(event.object)) {
     if (deleted) {
       cache_.OnClass(*device_class, true);
+      classes_.Remove(*device_class->object);
+      ServeResources();
     } else {
       TakeClass(*device_class);
     }
@@ -388,7 +425,7 @@ std::unique_ptr<DraRules::Cycle> StructuredRules::PreFilter(const Ref<Pod>& pod,
   state->token = token;
   state->life = life_;
   *status = Status();
-  if (pod->claims.empty()) return state;
+  if (pod->claims.empty() && !pod->containers) return state;
   const ClaimStatus answer =
       plugin_.PreFilter(std::make_shared<const kube::Pod>(PodToV1(*pod)), NowNs(), &state->cycle);
   *status = StatusBecause(
@@ -418,10 +455,9 @@ NodeRestriction StructuredRules::Restriction(Cycle& cycle) {
   state.allowed.clear();
   state.rejected.clear();
   NodeRestriction restriction;
-  // Nodes that are scored need their devices.
-  const bool scored = options_.scores || options_.choice_weight() != 0;
+  // Scores of prioritised lists need the devices of each node.
   const NodeOutcomes* const all =
-      options_.filters_at_once && !scored ? plugin_.FilterAll(state.cycle) : nullptr;
+      options_.filters_at_once && !options_.scores ? plugin_.FilterAll(state.cycle) : nullptr;
   state.at_once = all != nullptr;
   if (state.at_once) {
     restriction.only_allowed = kCostOfExcluded * all->others().size() > all->fitting().size();
@@ -476,6 +512,11 @@ ReasonIndex StructuredRules::WhyRejected(Cycle& cycle, NodeId node) {
 void StructuredRules::Score(const Cycle& cycle, absl::Span<const NodeId> nodes,
                             absl::Span<int64_t> scores) const {
   const State& state = static_cast<const State&>(cycle);
+  if (state.at_once && options_.choice_weight() > 0) {
+    plugin_.RankAll(state.cycle, nodes, scores);
+    for (int64_t& score : scores) score = RawChoiceScore(/*claims=*/0, score);
+    return;
+  }
   for (size_t i = 0; i < nodes.size(); ++i) {
     const std::string& name = NameOf(nodes[i]);
     scores[i] = plugin_.Score(state.cycle, name);
@@ -534,21 +575,25 @@ void StructuredRules::Abort(Cycle& cycle) {
   StructuredCycle& state = AsState(cycle).cycle;
   state.tasks.clear();
   state.paused_call.reset();
+  state.written.reset();
 }
 
 // Reserved devices that no later point has written or given back.
 void StructuredRules::Forget(Cycle& cycle) {
   State& state = AsState(cycle);
   if (state.life != life_ || !state.has_claims) return;
-  for (const StructuredCycle::Claim& claim : state.cycle.claims) {
+  for (size_t i = 0; i < state.cycle.claims.size(); ++i) {
+    const StructuredCycle::Claim& claim = state.cycle.claims[i];
     if (!claim.allocation.has_value()) continue;
-    in_flight_.Leave(claim.claim->metadata().uid(), state.cycle.pod->metadata().uid());
+    in_flight_.Leave(
+        state.cycle.IsSynthetic(i) ? state.cycle.synthetic_uid : claim.claim->metadata().uid(),
+        state.cycle.pod->metadata().uid());
   }
 }
 
 // --- Calls ---
 
-ApiRequest StructuredRules::RequestOf(const ClaimCall& call) const {
+ApiRequest StructuredRules::RequestOf(const State& state, const ClaimCall& call) const {
   const Ref<ResourceClaim> claim = ClaimFromV1(*call.claim, *cluster_, client_->names());
   switch (call.verb) {
     case ClaimVerb::kGet:
@@ -571,11 +616,23 @@ ApiRequest StructuredRules::RequestOf(const ClaimCall& call) const {
     }
     case ClaimVerb::kDelete:
       return DeleteRequest(ObjectKind::kResourceClaim, claim->meta);
-    case ClaimVerb::kCreate:
-    case ClaimVerb::kPatchPodStatus:
-      break;
+    case ClaimVerb::kCreate: {
+      ApiRequest request = WriteRequest(Verb::kCreate, claim);
+      request.generate_name = client_->names().Intern(call.claim->metadata().generate_name());
+      return request;
+    }
+    case ClaimVerb::kPatchPodStatus: {
+      auto patch = std::make_shared<Pod>();
+      patch->meta.ns = state.pod->meta.ns;
+      patch->meta.name = state.pod->meta.name;
+      patch->meta.uid = state.pod->meta.uid;
+      patch->row = state.pod->row;  // for listeners to the call
+      patch->extended_claim = claim->meta.name;
+      patch->extended_status = SharedMessage<kube::ExtendedResourceClaimStatus>(call.pod_status);
+      return PatchRequest(StatusPart::kExtendedClaim, Ref<Pod>(std::move(patch)));
+    }
   }
-  DRASIM_UNREACHABLE("a call for extended resources, which are off");
+  DRASIM_UNREACHABLE("a call of the plugin");
 }
 
 ClaimReply StructuredRules::ReplyOf(const ApiReply& reply) {
@@ -595,7 +652,8 @@ DraRules::Status StructuredRules::Run(State& state, ClaimProgress progress) {
       client_->ArmTimer(after, kTimerTokens | state.token);
       return waiting;
     }
-    const std::optional<ApiReply> reply = client_->Call(RequestOf(*progress.call), state.token);
+    const std::optional<ApiReply> reply =
+        client_->Call(RequestOf(state, *progress.call), state.token);
     if (!reply.has_value()) return waiting;
     const ClaimReply answer = ReplyOf(*reply);
     progress = writes_.Resume(&state.cycle, &answer, NowNs());

@@ -10,6 +10,8 @@
 #define DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_RULES_H_
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -63,7 +65,7 @@ struct StructuredMoment {
 // classic DRA.
 DraBehaviour StructuredBehaviour();
 
-class StructuredRules : public DraRules {
+class StructuredRules : public DraRules, private ServedResources {
  public:
   // The cluster has all its nodes, and outlives the rules, which keep its inventory.
   StructuredRules(const StructuredRulesOptions& options, ClusterState* cluster);
@@ -108,6 +110,9 @@ class StructuredRules : public DraRules {
   std::unique_ptr<Cycle> LoadCycle(PlaneReader& archive) const override;
 
  private:
+  // ServedResources
+  ServedDevices DevicesOn(NodeId node, size_t column) const override;
+
   class NotedSearch;
   struct State;
   template <typename Archive, typename Self>
@@ -121,24 +126,27 @@ class StructuredRules : public DraRules {
   // The rule has changed; null: it was not there, or is gone. Puts the slices that it concerns
   // anew, with the taints that they have now. True if there are any. O(slices), rules being few.
   bool TakeRule(const DeviceTaintRuleObject* before, const DeviceTaintRuleObject* after);
+  // Tells the cluster which extended resources claims serve.
+  void ServeResources();
+  std::optional<int64_t> AmountOn(absl::string_view node, const std::string& resource) const;
   // Fills the inventory and the cache from the client's cache.
   void Fill();
   // The step's calls and waits, until one takes time or the step ends.
   Status Run(State& state, ClaimProgress progress);
-  ApiRequest RequestOf(const ClaimCall& call) const;
+  ApiRequest RequestOf(const State& state, const ClaimCall& call) const;
   static ClaimReply ReplyOf(const ApiReply& reply);
   Why WhyNot(const ClaimStatus& status, bool unavailable) const;
 
   StructuredRulesOptions options_;
-  const ClusterState* cluster_;
+  ClusterState* cluster_;
   DraBehaviour behaviour_ = StructuredBehaviour();
   std::vector<proto::kube::Node> nodes_;  // by NodeId
   ApiClient* client_ = nullptr;
   StructuredCache cache_;
-  ResourceClasses classes_;  // none: extended resources are not simulated
+  ResourceClasses classes_;
   InFlightClaims in_flight_;
   SearchCounts counts_;
-  SliceInventory inventory_;
+  mutable SliceInventory inventory_;
   std::set<std::string> slices_;                   // of the inventory, by name
   std::set<std::string> known_classes_;            // likewise
   std::set<std::string> known_rules_;              // likewise

@@ -135,6 +135,54 @@ TEST_F(StructuredWritesTest, PreBindWritesEveryClaimThatIsNotReserved) {
   EXPECT_FALSE(in_flight_.Has("uid-new"));
 }
 
+// A claim for extended resources whose creation the informers deliver late: its devices stay in
+// flight until the cache has it, at most for two minutes.
+TEST_F(StructuredWritesTest, ASyntheticClaimIsAwaitedInTheCache) {
+  for (const bool appears : {true, false}) {
+    cycle_ = StructuredCycle();
+    cycle_.pod = PodOf("pod", {});
+    cycle_.has_synthetic = true;
+    cycle_.synthetic_uid = "uid-unmade";
+    auto unmade = std::make_shared<proto::kube::ResourceClaimV1>(*ClaimOf("unmade"));
+    unmade->mutable_metadata()->set_name(kUnmadeClaimName);
+    cycle_.claims.push_back({unmade, proto::kube::AllocationResultV1(), /*is_shared=*/false});
+    StructuredCycle::NodeFind& find = cycle_.finds["n"];
+    find.synthetic = unmade;
+    find.mappings.push_back(
+        FromText<proto::kube::ContainerExtendedResourceRequest>("container_name: \"main\""));
+    in_flight_.Add(ClaimOf("unmade", "status { allocation { } }"), "uid-pod", "");
+
+    ClaimProgress progress = Writes().PreBind(&cycle_, "n", 0);
+    ClaimRef made;
+    std::vector<ClaimVerb> verbs;
+    while (progress.call.has_value()) {
+      verbs.push_back(progress.call->verb);
+      auto stored = std::make_shared<proto::kube::ResourceClaimV1>(*progress.call->claim);
+      stored->mutable_metadata()->set_name("made");
+      stored->mutable_metadata()->set_uid("uid-made");
+      made = stored;
+      const ClaimReply reply = {absl::OkStatus(), made};
+      progress = Writes().Resume(&cycle_, &reply, 0);
+    }
+    EXPECT_EQ(verbs,
+              (std::vector<ClaimVerb>{ClaimVerb::kCreate, ClaimVerb::kUpdate,
+                                      ClaimVerb::kUpdateStatus, ClaimVerb::kPatchPodStatus}));
+    EXPECT_EQ(progress.wake_ns, 0);
+    progress = Writes().Resume(&cycle_, nullptr, 0);
+    EXPECT_EQ(progress.wake_ns, kSecondNs);
+    progress = Writes().Resume(&cycle_, nullptr, kSecondNs);
+    EXPECT_EQ(progress.wake_ns, 2 * kSecondNs);
+    EXPECT_TRUE(in_flight_.Has("uid-unmade"));
+    if (appears) cache_.Add(made);
+    progress = Writes().Resume(&cycle_, nullptr, (appears ? 2 : 120) * kSecondNs);
+    EXPECT_TRUE(progress.done());
+    EXPECT_TRUE(progress.status.ok());
+    EXPECT_FALSE(in_flight_.Has("uid-unmade"));
+    EXPECT_EQ(cycle_.claims[0].claim->metadata().uid(), "uid-made");
+    cache_.Remove("made");
+  }
+}
+
 TEST_F(StructuredWritesTest, AConflictIsTriedAgainAfterAPause) {
   AddClaim(ClaimOf("c", "status { allocation { } }"));
   for (const bool drawn : {false, true}) {

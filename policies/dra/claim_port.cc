@@ -1,0 +1,32 @@
+#include "policies/dra/claim_port.h"
+
+#include <algorithm>
+
+#include "policies/dra/claim_rules.h"
+
+namespace drasim {
+namespace {
+
+namespace kube = ::drasim::proto::kube;
+
+bool IsOwnedBy(const kube::ResourceClaimV1& claim, const kube::Pod& pod) {
+  const auto& owners = claim.metadata().owner_references();
+  return std::any_of(owners.begin(), owners.end(), [&](const kube::OwnerReference& owner) {
+    return owner.controller() && owner.name() == pod.metadata().name() &&
+           owner.uid() == pod.metadata().uid();
+  });
+}
+
+}  // namespace
+
+ClaimRef ClaimCache::FindExtendedClaim(const kube::Pod& pod) const {
+  ClaimRef found;
+  ForEachClaim([&](const ClaimRef& claim) {
+    if (found == nullptr && IsExtendedResourceClaim(*claim) && IsOwnedBy(*claim, pod)) {
+      found = claim;
+    }
+  });
+  return found;
+}
+
+}  // namespace drasim
