@@ -140,7 +140,10 @@ bool StructuredClaims::Refresh() {
   for (const auto& device_class : classes_) classes.push_back(device_class.get());
   absl::StatusOr<std::shared_ptr<DeviceCatalog>> catalog = DeviceCatalog::Make(slices);
   if (!catalog.ok()) return false;
-  explainer_ = std::make_unique<DeviceExplainer>(moment.allocator, *std::move(catalog), classes);
+  AllocatorOptions options = moment.allocator;
+  // Whether there is a solution does not depend on the one that a policy prefers.
+  options.policy = nullptr;
+  explainer_ = std::make_unique<DeviceExplainer>(options, *std::move(catalog), classes);
   return true;
 }
 

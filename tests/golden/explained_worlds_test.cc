@@ -34,6 +34,9 @@ using ::testing::IsEmpty;
 constexpr char kFourWorlds[] =
     "device-plugin,device-plugin:static-mig,dra-classic:first-fit,dra-classic:fragmentation";
 
+constexpr char kStructuredWorlds[] =
+    "dra-structured,dra-structured:best-fit,dra-structured:mig-fragmentation";
+
 // The contenders of `drasim compare scenarios/NAME ARGS`, with the trace if there is one.
 std::vector<Contender> ContendersOf(const std::string& name, const std::string& trace,
                                     const std::vector<std::string>& args, uint64_t limit = 0) {
@@ -76,6 +79,12 @@ void ExpectAllExplained(const std::vector<Contender>& contenders, size_t expecte
 
 TEST(ExplainedWorldsTest, OpenbOnA100) {
   ExpectAllExplained(ContendersOf("openb_worlds.yaml", "", {"--worlds", kFourWorlds}), 4);
+}
+
+// Half a minute of counting devices: in `make soak`.
+TEST(ExplainedWorldsTest, StructuredOpenbOnA100) {
+  if (SoakSeeds(1) == 1) GTEST_SKIP() << "DRASIM_SOAK is not set";
+  ExpectAllExplained(ContendersOf("openb_worlds.yaml", "", {"--worlds", kStructuredWorlds}), 3);
 }
 
 TEST(ExplainedWorldsTest, PhillyGangs) {
