@@ -160,7 +160,7 @@ absl::StatusOr<Semver> Semver::ParseNormalized(absl::string_view text) {
     part.erase(0, part.find_first_not_of('0'));
     // As upstream, a part that does not begin with a digit gets one: "1.2.-rc" is 1.2.0-rc.
     if (part.empty() || !absl::ascii_isdigit(static_cast<unsigned char>(part[0]))) {
-      part.insert(0, "0");
+      part = absl::StrCat("0", part);
     }
   }
   if (parts.size() < 3) {

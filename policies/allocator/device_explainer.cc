@@ -15,13 +15,13 @@ namespace drasim {
 
 class DeviceExplainer::Impl {
  public:
-  Impl(const AllocatorOptions& options, std::shared_ptr<DeviceCatalog> catalog,
-       absl::Span<const proto::kube::DeviceClass* const> classes)
-      : catalog(std::move(catalog)),
-        pools(std::make_shared<NodePools>(options, this->catalog)),
-        verdicts(MakeCelVerdicts(&this->catalog->columns(), options.features)),
-        clauses(&this->catalog->columns()),
-        classes(classes.begin(), classes.end()) {
+  Impl(const AllocatorOptions& options, std::shared_ptr<DeviceCatalog> the_catalog,
+       absl::Span<const proto::kube::DeviceClass* const> the_classes)
+      : catalog(std::move(the_catalog)),
+        pools(std::make_shared<NodePools>(options, catalog)),
+        verdicts(MakeCelVerdicts(&catalog->columns(), options.features)),
+        clauses(&catalog->columns()),
+        classes(the_classes.begin(), the_classes.end()) {
     for (const proto::kube::DeviceClass* device_class : classes) {
       class_index[device_class->metadata().name()] = device_class;
     }

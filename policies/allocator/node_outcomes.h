@@ -34,7 +34,7 @@ class NodeOutcomes {
     errors_ = 0;
     for (size_t i = 0; i < outcomes_.size(); ++i) {
       ListOf(outcomes_[i])->push_back(NodeId(i));
-      errors_ += outcomes_[i] == AllocationOutcome::kError ? 1 : 0;
+      errors_ += outcomes_[i] == AllocationOutcome::kError ? size_t{1} : size_t{0};
     }
   }
   // O(1) if the node goes on to fit, or not to fit; else O(nodes), at the speed of memmove.

@@ -78,9 +78,9 @@ void UseIndex::Sync(const DeviceInventory& inventory, InventoryRow row,
   for (uint32_t device = catalog_->LastOfRow(row); device != CatalogDevice::kNoDevice;
        device = catalog_->devices()[device].next) {
     uint32_t& holders = holders_[PoolOf(device)];
-    holders -= dedicated_[device] ? 1 : 0;
+    holders -= dedicated_[device] ? 1U : 0U;
     dedicated_[device] = use.is_dedicated();
-    holders += dedicated_[device] ? 1 : 0;
+    holders += dedicated_[device] ? 1U : 0U;
     pools->push_back(PoolOf(device));
     if (const auto known = shares_.find(device); known != shares_.end()) {
       holders -= known->second.holders;

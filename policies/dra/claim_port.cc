@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "policies/dra/claim_rules.h"
-
 namespace drasim {
 namespace {
 
@@ -18,6 +16,12 @@ bool IsOwnedBy(const kube::ResourceClaimV1& claim, const kube::Pod& pod) {
 }
 
 }  // namespace
+
+bool IsExtendedResourceClaim(const kube::ResourceClaimV1& claim) {
+  const auto& annotations = claim.metadata().annotations();
+  const auto found = annotations.find(kExtendedResourceClaimAnnotation);
+  return found != annotations.end() && found->second == "true";
+}
 
 ClaimRef ClaimCache::FindExtendedClaim(const kube::Pod& pod) const {
   ClaimRef found;

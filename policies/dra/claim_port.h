@@ -22,6 +22,11 @@ class AllocatedDevices;
 // A version of a claim. It never changes: a write makes another version.
 using ClaimRef = std::shared_ptr<const proto::kube::ResourceClaimV1>;
 
+// Marks the claim that the scheduler makes for a pod's extended resources: "true".
+inline constexpr char kExtendedResourceClaimAnnotation[] =
+    "resource.kubernetes.io/extended-resource-claim";
+bool IsExtendedResourceClaim(const proto::kube::ResourceClaimV1& claim);
+
 // The scheduler's informers and its assume cache: everything as the scheduler knows it, which may
 // be older than the API server's objects.
 class ClaimCache {

@@ -56,12 +56,6 @@ bool CanBeReserved(const kube::ResourceClaimV1& claim) {
   return claim.status().reserved_for_size() < kMaxClaimConsumers;
 }
 
-bool IsExtendedResourceClaim(const kube::ResourceClaimV1& claim) {
-  const auto& annotations = claim.metadata().annotations();
-  const auto found = annotations.find(kExtendedResourceClaimAnnotation);
-  return found != annotations.end() && found->second == "true";
-}
-
 bool HasClaimFinalizer(const kube::ResourceClaimV1& claim) {
   const auto& finalizers = claim.metadata().finalizers();
   return std::find(finalizers.begin(), finalizers.end(), kClaimFinalizer) != finalizers.end();

@@ -16,9 +16,6 @@ namespace drasim {
 
 // Set before a claim is allocated, taken away when nobody uses it any more.
 inline constexpr char kClaimFinalizer[] = "resource.kubernetes.io/delete-protection";
-// Marks the claim that the scheduler makes for a pod's extended resources: "true".
-inline constexpr char kExtendedResourceClaimAnnotation[] =
-    "resource.kubernetes.io/extended-resource-claim";
 // Consumers that a claim can have at a time.
 inline constexpr int kMaxClaimConsumers = 256;
 
@@ -28,7 +25,6 @@ inline bool IsAllocatedClaim(const proto::kube::ResourceClaimV1& claim) {
 
 bool IsReservedFor(const proto::kube::ResourceClaimV1& claim, absl::string_view consumer_uid);
 bool CanBeReserved(const proto::kube::ResourceClaimV1& claim);
-bool IsExtendedResourceClaim(const proto::kube::ResourceClaimV1& claim);
 bool HasClaimFinalizer(const proto::kube::ResourceClaimV1& claim);
 
 // "default/claim-0"; "claim-0" without a namespace.

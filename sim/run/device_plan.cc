@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/btree_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -357,6 +358,8 @@ absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTabl
     if (claims && made.ok()) made = dra_->ToClaims(*made);
     return made;
   };
+  const bool any_gpus =
+      absl::c_any_of(nodes, [](const NodeSpec& node) { return node.gpu_count > 0; });
   std::vector<ShapeId> lowered(shapes->size());
   const auto lower = [&](ShapeId* shape, const std::string& name) -> absl::Status {
     ShapeId& known = lowered[shape->value()];
@@ -366,7 +369,8 @@ absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTabl
         return KeyError("front_end.lowering",
                         absl::StrCat("job '", name, "': ", made.status().message()));
       }
-      const bool counts = spec_->front_end.kind == FrontEndKind::kDraStructured;
+      // Devices that are no GPUs of the nodes are not counted as such.
+      const bool counts = spec_->front_end.kind == FrontEndKind::kDraStructured && any_gpus;
       if (plugin || counts) SetNominal(spec_->front_end.options.plugin, &made->request);
       known = shapes->Intern(*made);
     }

@@ -238,7 +238,8 @@ void TaintEviction::OnClaim(const Ref<ResourceClaim>& before, const Ref<Resource
 
 // A pod is judged again when it has got its node or the names of its claims.
 void TaintEviction::OnPod(const Pod* before, const Pod& after) {
-  if (before != nullptr && before->node == after.node && before->claim_names == after.claim_names) {
+  if (before != nullptr && before->node == after.node && before->claim_names == after.claim_names &&
+      before->extended_claim == after.extended_claim) {
     return;
   }
   JudgePod(after);
@@ -362,25 +363,28 @@ std::optional<TaintEviction::Eviction> TaintEviction::EvictionOfClaim(
 std::optional<TaintEviction::Eviction> TaintEviction::EvictionOfPod(const Pod& pod) const {
   std::optional<Eviction> eviction;
   if (!pod.node.valid()) return eviction;
-  for (const PodClaim& entry : pod.claims) {
-    const std::optional<Name> name = NameOfClaim(pod, entry, behaviour_, client_->names());
-    if (!name.has_value() || name->empty()) continue;
-    const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, *name);
-    if (claim == nullptr || !IsReservedFor(*claim, pod.meta.uid)) continue;
-    if (!entry.from_template.empty() && claim->meta.owner != pod.meta.uid) continue;
+  const auto add = [&](Name name, bool is_owned) {
+    const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, name);
+    if (claim == nullptr || !IsReservedFor(*claim, pod.meta.uid)) return;
+    if (is_owned && claim->meta.owner != pod.meta.uid) return;
     const auto known = claims_.find(claim->meta.uid);
-    if (known == claims_.end() || !known->second.eviction.has_value()) continue;
+    if (known == claims_.end() || !known->second.eviction.has_value()) return;
     const Eviction& of_claim = *known->second.eviction;
     if (!eviction.has_value()) {
       eviction = of_claim;
-      continue;
+      return;
     }
     eviction->when = std::min(eviction->when, of_claim.when);
     std::vector<Uid> rules;
     std::set_union(eviction->rules.begin(), eviction->rules.end(), of_claim.rules.begin(),
                    of_claim.rules.end(), std::back_inserter(rules));
     eviction->rules = std::move(rules);
+  };
+  for (const PodClaim& entry : pod.claims) {
+    const std::optional<Name> name = NameOfClaim(pod, entry, behaviour_, client_->names());
+    if (name.has_value() && !name->empty()) add(*name, !entry.from_template.empty());
   }
+  if (!pod.extended_claim.empty()) add(pod.extended_claim, /*is_owned=*/true);
   return eviction;
 }
 

@@ -269,7 +269,7 @@ TEST_F(CliRunTest, CompletionWorksInBash) {
     return result.out;
   };
   EXPECT_EQ(complete("drasim swe", 1), "sweep\n");
-  EXPECT_EQ(complete("drasim c", 1), "compare cel completion cases\n");
+  EXPECT_EQ(complete("drasim c", 1), "compare cdi cel completion cases\n");
   EXPECT_EQ(complete("drasim run --pol", 2), "--policy\n");
   EXPECT_EQ(complete("drasim sweep --pol", 2), "--policy --policies\n");
   EXPECT_EQ(complete("drasim trace g", 2), "generate\n");

@@ -167,7 +167,8 @@ TEST(DeviceScenariosTest, SharingThatCannotBe) {
       {"front_end: {kind: device-plugin, device_plugin: {mps: {}, time_slicing: {}}}\n",
        "s.yaml:7:49: front_end.device_plugin: found time_slicing and mps, expected one of them"},
       {"front_end: {device_plugin: {mig_strategy: mixed}}\n",
-       "s.yaml:7:28: front_end.device_plugin: expected none without front_end.kind: device-plugin"},
+       "s.yaml:7:28: front_end.device_plugin: expected none without front_end.kind: device-plugin "
+       "or front_end.structured.device_plugin_nodes"},
   });
   // More replicas than an instance has thousandths of a GPU.
   EXPECT_EQ(ErrorOf(ScenarioText(

@@ -132,16 +132,16 @@ TEST_F(StructuredDraTest, ChoicesOfAPolicyAreCounted) {
   ASSERT_NE(sim, nullptr);
   const auto counts = sim->control_plane()->scheduler().policy_counts();
   ASSERT_TRUE(counts.has_value());
-  // Two nodes for the first pod, and one for the second. Two equal GPUs are one solution, since the
-  // second costs no less.
-  EXPECT_EQ(counts->choices, 3);
-  EXPECT_EQ(counts->solutions, 3);
-  EXPECT_EQ(counts->steps, 6);
+  // Ranks of two nodes for the first pod, then the devices of each pod's node, and the rank of the
+  // second one's. Two equal GPUs are one solution, since the second costs no less.
+  EXPECT_EQ(counts->choices, 4);
+  EXPECT_EQ(counts->solutions, 4);
+  EXPECT_EQ(counts->steps, 8);
   EXPECT_EQ(counts->exhausted, 0);
   const auto short_of =
       Finished(BuildText(Scenario(jobs, "zero_latency: true, policy: best-fit, policy_budget: 1")));
   ASSERT_NE(short_of, nullptr);
-  EXPECT_EQ(short_of->control_plane()->scheduler().policy_counts()->exhausted, 3);
+  EXPECT_EQ(short_of->control_plane()->scheduler().policy_counts()->exhausted, 4);
 }
 
 TEST_F(StructuredDraTest, APodWithoutSuitableDevicesWaitsForAnExplainedReason) {
