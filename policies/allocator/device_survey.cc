@@ -255,8 +255,8 @@ std::optional<NearDevice> DeviceSurvey::NearestOf(uint32_t request) {
         if (first == IndexOf(DeviceStage::kLeft)) continue;
         size_t fails = checks_.OfKind(request, checks_.DeviceAt(device).kind).size();
         const bool is_held = checks_.IsHeld(request, device);
-        fails += is_held ? 1 : 0;
-        fails += checks_.LacksRoom(request, device).has_value() ? 1 : 0;
+        fails += is_held ? 1U : 0U;
+        fails += checks_.LacksRoom(request, device).has_value() ? 1U : 0U;
         const std::tuple<size_t, size_t, size_t> rank = {std::max<size_t>(fails, 1),
                                                          kStages - first, order++};
         if (best.has_value() && !(rank < *best)) continue;
@@ -304,7 +304,7 @@ RequestStory DeviceSurvey::StoryOf(uint32_t request) {
     SortLosses(&stage);
   }
   for (size_t node = 0; node < views_.size(); ++node) {
-    story.nodes_enough += IsEnough(request, node) ? 1 : 0;
+    story.nodes_enough += IsEnough(request, node) ? 1U : 0U;
     story.most_on_node =
         std::max(story.most_on_node, work.on_nodes[node][IndexOf(DeviceStage::kLeft)]);
   }
