@@ -20,7 +20,7 @@ struct ClaimDevicesChange {
 
 struct ClaimDevicesLog {
   DeviceInventory inventory;
-  bool parts_are_pods = false;  // claims take nothing from the columns of GPUs
+  bool parts_are_pods = false;           // claims take nothing from the columns of GPUs
   std::vector<ClaimDevicesChange> undo;  // of the open what-ifs
   std::vector<InventoryRow> charged;     // loaded, to be charged when the slices are there
 };

@@ -99,8 +99,7 @@ PluginRun::PluginRun(const kube::SdraCase& given, const AllocatorOptions& alloca
     : given_(given),
       inventory_(allocator, make_verdicts, &cluster_),
       plugin_(
-          &store_, &classes_, &in_flight_,
-          [this] { return inventory_.NewSearch(); }, options),
+          &store_, &classes_, &in_flight_, [this] { return inventory_.NewSearch(); }, options),
       writes_(&store_, &in_flight_, options),
       now_ns_(KubeTimeNs(kStart)) {}
 

@@ -125,11 +125,11 @@ TEST_F(DeviceTaintsTest, EvictedPodsHaveTheirGracePeriod) {
 // Pods of a cluster's dump that have no owner are not replaced.
 TEST_F(DeviceTaintsTest, ABarePodIsGone) {
   dir_.Write("dump.yaml", TestText("Dump"));
-  const auto sim = Finished(BuildText(absl::StrCat(
-      "mode: replay\norder: trace\ncluster: {manifests: [", dir_.PathOf("dump.yaml"),
-      "]}\nscheduler: {policy: least-allocated}\n"
-      "front_end:\n  kind: dra-structured\n  structured:\n    zero_latency: true\n"
-      "    taint_rules:\n      - {name: broken, at: 100s, key: k}\n")));
+  const auto sim = Finished(BuildText(
+      absl::StrCat("mode: replay\norder: trace\ncluster: {manifests: [", dir_.PathOf("dump.yaml"),
+                   "]}\nscheduler: {policy: least-allocated}\n"
+                   "front_end:\n  kind: dra-structured\n  structured:\n    zero_latency: true\n"
+                   "    taint_rules:\n      - {name: broken, at: 100s, key: k}\n")));
   ASSERT_NE(sim, nullptr);
   EXPECT_THAT(Ends(*sim), ElementsAre("pod0 failed 100 evicted 0"));
 }
