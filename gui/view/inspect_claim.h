@@ -68,7 +68,7 @@ struct ClaimInspection {
   int64_t nodes_refused = 0;  // by its last answer to that
   std::string node;           // of the allocation; may be empty
   std::string devices;        // "0:3g.40gb@4"; "gpu-0, gpu-1"; may be empty
-  // Of a structured claim, as they were when it was allocated; empty: not allocated.
+  // Devices of a structured claim as of its allocation; empty: not allocated.
   std::vector<ClaimDevice> allocated;
   std::vector<std::string> pods;  // in status.reservedFor, in order
   std::vector<ClaimStep> steps;   // the machine

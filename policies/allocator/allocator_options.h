@@ -34,7 +34,7 @@ struct AllocatorOptions {
   SearchCounts* counts = nullptr;
   // Chooses among all solutions on a node; null: the first one counts, as upstream.
   std::shared_ptr<const ChoicePolicy> policy;
-  // How many devices the choice may try on a node, once there is a solution.
+  // Devices that the choice may try on a node, once there is a solution.
   int64_t policy_budget = kUsualPolicyBudget;
 
   static constexpr int64_t kUsualPolicyBudget = 4096;

@@ -26,7 +26,7 @@ struct TakenDevice;
 // Less is better; compared from the left.
 using ChoiceCost = std::array<int64_t, 3>;
 
-// What a policy may look at: a node and its devices while claims are served. Valid as long as the
+// A policy's view: a node and its devices while claims are served. Valid as long as the
 // measure that was made with it.
 class ChoiceView {
  public:
@@ -65,7 +65,7 @@ class ChoiceMeasure {
   // ranks beyond kWorstChoiceRank count as that.
   virtual int64_t NodeRank() const = 0;
 
-  // Of devices without counters that the claims cannot tell apart, those with equal keys cost the
+  // Devices without counters that the claims cannot tell apart, and with equal keys, cost the
   // same, whatever is taken beside them. Likewise, devices of two counter sets may be exchanged all
   // at once if their keys are equal one by one.
   virtual uint64_t KeyOf(const DevicePlace& place) const = 0;

@@ -85,7 +85,7 @@ class ChoiceSearch {
   int64_t budget_;
   ChoiceView view_;
 
-  // Of one run.
+  // State of one run.
   std::unique_ptr<ChoiceMeasure> measure_;
   std::unique_ptr<SearchPruner> pruner_;  // null: nothing is known to be exchangeable
   std::unique_ptr<DeviceTwins> twins_;    // null: no two devices are taken

@@ -62,7 +62,7 @@ class HeldDevices {
   NodeId NodeOf(uint32_t view) const {
     return view < node_of_view_.size() ? node_of_view_[view] : NodeId();
   }
-  // What is known of the nodes for claims with these answers (SharedAnswers); no longer valid after
+  // Outcomes of the nodes for claims with these answers (SharedAnswers); no longer valid after
   // the next call with others.
   NodeOutcomes& OutcomesFor(const std::shared_ptr<AnswersByState>& answers);
 

@@ -17,7 +17,7 @@ constexpr size_t kValuesShown = 4;
 
 }  // namespace
 
-// What is left of a node's devices at the stage that leaves too few.
+// The rest of a node's devices at the stage that leaves too few.
 std::string NodeCauses::ShortageText(DeviceStage stage, const Range& before, const Range& after,
                                      const std::string& class_name) {
   const std::string b = before.Text();

@@ -50,7 +50,7 @@ class NodeOutcomes {
     to->insert(std::lower_bound(to->begin(), to->end(), node), node);
   }
 
-  // How far the changes of states (NodeStates::changes) are taken into account; none: never.
+  // Changes of states (NodeStates::changes) taken into account so far; none: never.
   std::optional<uint64_t> seen;
 
  private:

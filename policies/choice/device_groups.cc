@@ -9,7 +9,7 @@
 namespace drasim {
 namespace {
 
-// What is used of `total`, from 0 to kWhole.
+// The used part of `total`, from 0 to kWhole.
 int64_t UsedPart(const ExactAmount& total, const ExactAmount& left) {
   if (left <= 0) return kWhole;
   if (left >= total) return 0;

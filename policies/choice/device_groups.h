@@ -44,13 +44,13 @@ class DevicePositions {
 
 class DeviceGroups {
  public:
-  // Of the view as it is now. O(devices of the node).
+  // Groups of the view as it is now. O(devices of the node).
   explicit DeviceGroups(const ChoiceView& view);
 
   const DevicePositions& positions() const { return positions_; }
   size_t size() const { return groups_.size(); }
   uint32_t Of(const DevicePlace& place) const { return group_of_[positions_.Of(place)]; }
-  // How much of the group was in use when this was made, over its counters, capacities or devices.
+  // The part of the group in use when this was made, over its counters, capacities or devices.
   int64_t used(uint32_t group) const { return groups_[group].used; }
   int64_t free(uint32_t group) const { return kWhole - groups_[group].used; }
   // The mean over all groups; 0 without any.

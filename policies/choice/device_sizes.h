@@ -24,7 +24,7 @@ class DeviceSizes {
   // The view outlives it. O(devices of the node).
   explicit DeviceSizes(const ChoiceView& view);
 
-  // What claims other than those that are being served leave of the device. O(capacities).
+  // The rest of the device beside claims other than those being served. O(capacities).
   DeviceSize FreeOf(const DevicePlace& place) const;
   // The largest of the node; at least 1.
   int64_t most_memory_mib() const { return most_memory_mib_; }

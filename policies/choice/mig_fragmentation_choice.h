@@ -8,7 +8,7 @@
 // suffix (+me) and the whole GPU stand for no placements of their own beside MIG profiles.
 //
 // A device without counters costs its own size: its memory as a part of the largest of the node.
-// Of equal solutions, those on the fullest GPUs count.
+// Among equal solutions, those on the fullest GPUs count.
 //
 // Measured by this cost, MIG placements accept more of a mix with departures than by the growth of
 // MfiScore (docs/dra_policies.md). The idea is the `configuration capability` of vGPU placement:

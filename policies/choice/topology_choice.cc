@@ -37,7 +37,7 @@ int64_t FewestMore(const std::vector<const Values*>& lists, size_t next, int64_t
   return most;
 }
 
-// How many values of one attribute the taken devices need.
+// Number of values of one attribute that the taken devices need.
 class DomainCount {
  public:
   DomainCount(const ChoiceView& view, const DevicePositions& positions, const char* attribute)

@@ -55,7 +55,7 @@ class SliceInventory {
   // False if there is none. O(slices).
   bool Remove(absl::string_view name);
 
-  // What the policy of the allocator has chosen so far.
+  // Counts of the allocator policy's choices so far.
   const ChoiceCounts& choice_counts() const { return choice_counts_; }
 
   // The slices with the taints of rules, and the classes.

@@ -12,7 +12,7 @@
 
 namespace drasim {
 
-// What a driver does with a device that breaks.
+// A driver's reaction to a device that breaks.
 struct UnhealthyDevices {
   bool tainted = false;            // otherwise the device is withdrawn
   proto::kube::DeviceTaint taint;  // when it is tainted

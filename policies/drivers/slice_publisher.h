@@ -39,7 +39,7 @@ class SlicePublisher {
   // Devices of the node whose state may change by itself (NodeHardware::conditions): GPUs, or for
   // slices of a file the devices in their order.
   virtual size_t DeviceCount(const NodeHardware& node) const { return node.gpus.size(); }
-  // What the driver does with a device that breaks.
+  // The driver's reaction to a device that breaks.
   virtual const UnhealthyDevices& unhealthy() const = 0;
 
   // Slices of devices that are no node's own.

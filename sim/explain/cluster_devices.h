@@ -61,7 +61,7 @@ class DumpDeviceClaims {
   const std::string& obstacle() const { return obstacle_; }
   // Absent if the node, number `node` of the dump, would do. REQUIRES: judges, no obstacle.
   std::optional<DumpRejection> Check(size_t node) const;
-  // Of the claims that are not allocated; absent if there are none, or with an obstacle.
+  // Story of the claims that are not allocated; absent if there are none, or with an obstacle.
   const std::optional<DeviceStory>& story() const { return story_; }
   bool is_allocated() const { return is_allocated_; }
 

@@ -44,7 +44,7 @@ std::string LossText(DeviceStage stage, const DeviceLoss& loss, bool one) {
                       loss.found);
 }
 
-// What the devices of a stage are, behind their number.
+// The name of a stage's devices, behind their number.
 std::string StageText(const RequestStory& request, DeviceStage stage) {
   switch (stage) {
     case DeviceStage::kNodes:

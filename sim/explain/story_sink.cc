@@ -57,7 +57,7 @@ StoryEvent::Range RangeOf(const Rejection& r) {
   return {r, r.nodes, r.nodes, r.least_missing, r.most_missing};
 }
 
-// What the nodes lack, with all numbers.
+// The shortfalls of the nodes, with all numbers.
 std::string DevicesOf(const AttemptExplanation& why) {
   std::string texts;
   if (!why.devices.has_value()) return texts;

@@ -41,9 +41,9 @@ absl::StatusOr<std::vector<PublishingDriver>> MakeSliceDrivers(
 
 using SharedSlice = std::shared_ptr<const proto::kube::ResourceSlice>;
 
-// What the drivers have published before the run: slices of generation 1 in the order of drivers
-// and nodes, without those of drivers that start with the run and of absent nodes. KeyError of the
-// driver: a node whose GPUs it cannot publish. O(devices).
+// Slices that the drivers have published before the run: slices of generation 1 in the order of
+// drivers and nodes, without those of drivers that start with the run and of absent nodes. KeyError
+// of the driver: a node whose GPUs it cannot publish. O(devices).
 absl::StatusOr<std::vector<SharedSlice>> PublishSlices(const std::vector<PublishingDriver>& drivers,
                                                        const ClusterState& cluster);
 

@@ -26,7 +26,7 @@ struct WorkSteps {
   // nodes in structured DRA.
   uint64_t allocator_calls = 0;
   uint64_t api_calls = 0;  // of DRA: reads and writes of all clients, refused ones included
-  // Of structured DRA (policies/allocator/search_counts.h).
+  // Searches of structured DRA (policies/allocator/search_counts.h).
   struct DeviceSearch {
     uint64_t searches = 0;
     uint64_t steps = 0;

@@ -23,7 +23,7 @@ class StructuredDra;
 
 struct StructuredDraSpec {
   StructuredRulesOptions rules;  // without `scores`
-  // Of the allocator, by name (MakeChoicePolicy); a policy needs the mix of the run.
+  // Policy of the allocator, by name (MakeChoicePolicy); a policy needs the mix of the run.
   std::string policy;
   SimDuration prepare;  // per claim
   SimDuration unprepare;

@@ -210,7 +210,7 @@ void DriverPlugins::Arm(NodeId node, Plugin& plugin, Timer timer, SimDuration af
   client_->ArmTimer(after, Token(node, plugin, timer));
 }
 
-// What was under way is lost; a call that was sent may still be carried out.
+// Work under way is lost; a call that was sent may still be carried out.
 void DriverPlugins::GoDown(Plugin& plugin) {
   plugin.up = false;
   ++plugin.life;

@@ -78,7 +78,7 @@ class DriverPlugins : public PlanePart {
                 SliceRemover* kubelets);
   ~DriverPlugins() override;
 
-  // What the node's plugin wants to publish at present, of the first generation.
+  // The slices that the node's plugin wants to publish at present, of the first generation.
   std::vector<proto::kube::ResourceSlice> Wanted(NodeId node);
 
   // --- PlanePart ---
@@ -135,7 +135,7 @@ class DriverPlugins : public PlanePart {
   ApiClient* client_ = nullptr;
   absl::flat_hash_map<absl::string_view, NodeId> served_;  // by name
   Random delays_;
-  // Of nodes to which something has happened, by NodeId. Others are as at the beginning.
+  // States of nodes to which something has happened, by NodeId. Others are as at the beginning.
   std::map<uint32_t, Plugin> plugins_;
 };
 

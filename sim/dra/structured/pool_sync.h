@@ -1,4 +1,4 @@
-// What brings the ResourceSlices of a pool to what a driver wants to publish: the rules of the
+// Brings the ResourceSlices of a pool to the state that a driver wants: the rules of the
 // ResourceSlice controller in the library of DRA drivers
 // (k8s.io/dynamic-resource-allocation/resourceslice, release 1.37).
 //

@@ -41,7 +41,7 @@ struct StructuredRulesOptions {
   StructuredOptions plugin;
   bool taint_rules = true;  // DeviceTaintRules count
   bool scores = false;      // some claim has a prioritized list
-  // Of the scores of the allocator's policy; no effect without one.
+  // Weight of the scores of the allocator's policy; no effect without one.
   int64_t policy_weight = kUsualPolicyWeight;
 
   static constexpr int64_t kUsualPolicyWeight = 2;

@@ -65,7 +65,7 @@ inline void PlanFaults(const std::vector<std::string>& components, Random& rando
   }
 }
 
-// Of the drivers' kubelet plugins.
+// Faults of the drivers' kubelet plugins.
 inline void PlanPluginFaults(const std::vector<std::string>& drivers, size_t nodes, Random& random,
                              FaultScenario* s) {
   for (uint64_t n = random.Below(4); n > 0; --n) {

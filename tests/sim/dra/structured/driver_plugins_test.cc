@@ -255,7 +255,7 @@ TEST(DriverPluginsTest, WithdrawnGpuChangesThePool) {
                           "0.030 driver PUT 00001 generation 2"));
   world.Do(Action::kHealthy, {0});
   world.RunTo(1.025);
-  // Of three slices two are of the new generation.
+  // Two of three slices are of the new generation.
   EXPECT_THAT(world.TakeCalls(), ElementsAre("1.010 driver PUT 00000 generation 3",
                                              "1.020 driver PUT 00001 generation 3"));
   EXPECT_EQ(world.Slices().size(), 2U);
