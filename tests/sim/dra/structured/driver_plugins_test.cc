@@ -332,7 +332,7 @@ TEST(DriverPluginsTest, FailedNodeKeepsItsSlicesUntilItIsBack) {
                                              "103.000 driver POST 00000 generation 1"));
 }
 
-// What others do to the slices is put right 30 s later.
+// Slices that others change are put right 30 s later.
 TEST(DriverPluginsTest, SlicesThatOthersChangeAreRestored) {
   World world(Nvidia());
   world.RunTo(10);

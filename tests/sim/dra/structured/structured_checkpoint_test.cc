@@ -136,7 +136,7 @@ TEST(StructuredCheckpointTest, ACutStateIsRefused) {
   }
 }
 
-// What was published before the run is not in the state.
+// Slices published before the run are not in the state.
 TEST(StructuredCheckpointTest, OtherSlicesAtTheStartAreRefused) {
   Random random(2, "structured checkpoints");
   const auto scenario = CheckpointScenario(2, random);
