@@ -9,20 +9,29 @@ namespace drasim {
 
 namespace kube = ::drasim::proto::kube;
 
-bool ClaimChangeHelps(const kube::Pod& pod, const kube::ResourceClaimV1* before,
-                      const kube::ResourceClaimV1* after, const ClaimCache& cache) {
-  const kube::ResourceClaimV1& latest = after != nullptr ? *after : *before;
+ClaimTransition TransitionOf(const kube::ResourceClaimV1* before,
+                             const kube::ResourceClaimV1* after) {
+  ClaimTransition change;
+  change.uid = (after != nullptr ? after : before)->metadata().uid();
+  change.added = before == nullptr;
+  change.deleted = after == nullptr;
+  change.was_allocated = before != nullptr && IsAllocatedClaim(*before);
+  change.is_allocated = after != nullptr && IsAllocatedClaim(*after);
+  change.differs =
+      before != nullptr && after != nullptr &&
+      !google::protobuf::util::MessageDifferencer::Equals(before->status(), after->status());
+  return change;
+}
+
+bool ClaimChangeHelps(const kube::Pod& pod, const ClaimTransition& change,
+                      const ClaimCache& cache) {
+  if (!change.MayHelp()) return false;
   bool uses_claim = false;
   const absl::Status found = ForEachPodClaim(pod, cache, [&](const ClaimRef& claim) {
-    if (claim->metadata().uid() == latest.metadata().uid()) uses_claim = true;
+    if (claim->metadata().uid() == change.uid) uses_claim = true;
   });
   if (!found.ok()) return false;
-  const bool was_allocated = before != nullptr && IsAllocatedClaim(*before);
-  const bool is_allocated = after != nullptr && IsAllocatedClaim(*after);
-  if (was_allocated && !is_allocated) return true;
-  if (after == nullptr || !uses_claim) return false;
-  return before == nullptr ||
-         !google::protobuf::util::MessageDifferencer::Equals(before->status(), after->status());
+  return uses_claim || (change.was_allocated && !change.is_allocated);
 }
 
 bool PodChangeHelps(const kube::Pod& pod, const kube::Pod& changed, const ClaimCache& cache) {

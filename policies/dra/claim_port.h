@@ -21,6 +21,7 @@ class AllocatedDevices;
 
 // A version of a claim. It never changes: a write makes another version.
 using ClaimRef = std::shared_ptr<const proto::kube::ResourceClaimV1>;
+using AllocationRef = std::shared_ptr<const proto::kube::AllocationResultV1>;
 
 // Marks the claim that the scheduler makes for a pod's extended resources: "true".
 inline constexpr char kExtendedResourceClaimAnnotation[] =

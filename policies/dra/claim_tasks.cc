@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "policies/dra/claim_rules.h"
+#include "policies/dra/claim_version.h"
 
 namespace drasim {
 namespace {
@@ -35,14 +36,14 @@ std::optional<ClaimCall> SingleCallTask::Next(const ClaimReply* reply) {
 std::optional<ClaimCall> DeleteClaimTask::Update() {
   stage_ = Stage::kUpdate;
   ++attempts_;
-  auto unprotected = std::make_shared<kube::ResourceClaimV1>(*claim_);
-  auto* finalizers = unprotected->mutable_metadata()->mutable_finalizers();
+  ClaimDraft unprotected(claim_);
+  auto* finalizers = unprotected.metadata()->mutable_finalizers();
   for (int i = 0; i < finalizers->size(); ++i) {
     if (finalizers->Get(i) != kClaimFinalizer) continue;
     finalizers->DeleteSubrange(i, 1);
     break;
   }
-  return CallOf(ClaimVerb::kUpdate, std::move(unprotected));
+  return CallOf(ClaimVerb::kUpdate, std::move(unprotected).Finish());
 }
 
 std::optional<ClaimCall> DeleteClaimTask::Next(const ClaimReply* reply) {
@@ -80,9 +81,9 @@ std::optional<ClaimCall> BindClaimTask::AddFinalizer() {
     return Fail(
         absl::FailedPreconditionError(absl::StrCat("claim ", key, " got deleted in the meantime")));
   }
-  if (!reservation_.allocation.has_value()) return WriteStatus();
+  if (reservation_.allocation == nullptr) return WriteStatus();
   if (IsAllocatedClaim(*claim_) && reservation_.may_be_written) {
-    reservation_.allocation.reset();
+    reservation_.allocation = nullptr;
     return WriteStatus();
   }
   if (IsAllocatedClaim(*claim_)) {
@@ -91,26 +92,28 @@ std::optional<ClaimCall> BindClaimTask::AddFinalizer() {
   }
   if (HasClaimFinalizer(*claim_)) return WriteStatus();
   stage_ = Stage::kFinalizer;
-  auto guarded = std::make_shared<kube::ResourceClaimV1>(*claim_);
-  guarded->mutable_metadata()->add_finalizers(kClaimFinalizer);
-  return CallOf(ClaimVerb::kUpdate, std::move(guarded));
+  ClaimDraft guarded(claim_);
+  guarded.metadata()->add_finalizers(kClaimFinalizer);
+  return CallOf(ClaimVerb::kUpdate, std::move(guarded).Finish());
 }
 
 std::optional<ClaimCall> BindClaimTask::WriteStatus() {
   stage_ = Stage::kStatus;
-  auto reserved = std::make_shared<kube::ResourceClaimV1>(*claim_);
-  kube::ResourceClaimStatusV1* const status = reserved->mutable_status();
-  if (reservation_.allocation.has_value()) *status->mutable_allocation() = *reservation_.allocation;
+  ClaimDraft reserved(claim_);
+  AllocationRef& allocation = reserved.parts().allocation;
+  if (reservation_.allocation != nullptr) allocation = reservation_.allocation;
   // Without binding conditions it is left to the API server to refuse the reservation.
-  if (!reservation_.timestamp.empty() && !status->has_allocation()) {
+  if (!reservation_.timestamp.empty() && allocation == nullptr) {
     return Fail(absl::FailedPreconditionError(
         absl::StrCat("claim ", ClaimKey(*claim_), " got deallocated elsewhere in the meantime")));
   }
-  *status->add_reserved_for() = reservation_.consumer;
-  if (!reservation_.timestamp.empty() && status->allocation().allocation_timestamp().empty()) {
-    status->mutable_allocation()->set_allocation_timestamp(reservation_.timestamp);
+  *reserved.status()->add_reserved_for() = reservation_.consumer;
+  if (!reservation_.timestamp.empty() && allocation->allocation_timestamp().empty()) {
+    auto stamped = std::make_shared<kube::AllocationResultV1>(*allocation);
+    stamped->set_allocation_timestamp(reservation_.timestamp);
+    allocation = std::move(stamped);
   }
-  return CallOf(ClaimVerb::kUpdateStatus, std::move(reserved));
+  return CallOf(ClaimVerb::kUpdateStatus, std::move(reserved).Finish());
 }
 
 std::optional<ClaimCall> BindClaimTask::TellPod() {
@@ -150,7 +153,7 @@ std::optional<ClaimCall> BindClaimTask::AfterFailure(const absl::Status& status)
       break;
   }
   const char* const what =
-      reservation_.allocation.has_value() ? "add allocation and reservation" : "add reservation";
+      reservation_.allocation != nullptr ? "add allocation and reservation" : "add reservation";
   return Fail(Wrap(status, absl::StrCat(what, " to claim ", key)));
 }
 

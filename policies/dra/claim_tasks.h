@@ -95,8 +95,8 @@ class DeleteClaimTask : public ClaimTask {
 
 // The writes that are due when a pod is bound.
 struct ClaimReservation {
-  // The devices found for the claim; none if it was allocated before.
-  std::optional<proto::kube::AllocationResultV1> allocation;
+  // The devices found for the claim; null if it was allocated before.
+  AllocationRef allocation;
   proto::kube::ConsumerReference consumer;
   std::string timestamp;  // of the allocation, where it has none; empty: it gets none
   // Another pod of the group may have written the allocation; this pod only joins then.

@@ -63,9 +63,8 @@ struct StructuredTask {
 
 struct StructuredCycle {
   struct Claim {
-    ClaimRef claim;  // as cached at PreFilter, then as a call returned it
-    // The devices that Reserve chose.
-    std::optional<proto::kube::AllocationResultV1> allocation;
+    ClaimRef claim;            // as cached at PreFilter, then as a call returned it
+    AllocationRef allocation;  // the devices that Reserve chose
     // Its devices were chosen for another pod of the group, and `claim` has them already.
     bool is_shared = false;
 
@@ -83,7 +82,7 @@ struct StructuredCycle {
   // Filter's finds on one node.
   struct NodeFind {
     // In the order of the claims that are not allocated.
-    std::vector<proto::kube::AllocationResultV1> allocations;
+    std::vector<AllocationRef> allocations;
     ClaimRef synthetic;  // with the requests of this node; null if the pod needs none
     std::vector<proto::kube::ContainerExtendedResourceRequest> mappings;
     int64_t rank = 0;  // SearchResult::rank

@@ -13,6 +13,7 @@
 #include "policies/dra/binding_conditions.h"
 #include "policies/dra/claim_rules.h"
 #include "policies/dra/claim_score.h"
+#include "policies/dra/claim_version.h"
 #include "policies/dra/drawn_values.h"
 
 namespace drasim {
@@ -42,6 +43,12 @@ ClaimRef UnmadeClaim(const kube::Pod& pod) {
   owner->set_uid(pod.metadata().uid());
   owner->set_controller(true);
   return claim;
+}
+
+bool HasShares(const kube::AllocationResultV1& allocation) {
+  const auto& results = allocation.devices().results();
+  return std::any_of(results.begin(), results.end(),
+                     [](const auto& result) { return result.has_share_id(); });
 }
 
 }  // namespace
@@ -133,13 +140,13 @@ ClaimStatus StructuredResources::PreFilter(std::shared_ptr<const kube::Pod> pod,
     const ClaimRef shared = options_.pod_groups
                                 ? in_flight_->FindShared(claim->metadata().uid(), cycle->pod_group)
                                 : nullptr;
-    claims.push_back({shared != nullptr ? shared : claim, std::nullopt, shared != nullptr});
+    claims.push_back({shared != nullptr ? shared : claim, nullptr, shared != nullptr});
   });
   if (!found.ok()) return Unresolvable(std::string(found.message()));
   if (ClaimRef synthetic = FindSyntheticClaim(*cycle->pod, cycle); synthetic != nullptr) {
     cycle->has_synthetic = true;
     cycle->synthetic_uid = synthetic->metadata().uid();
-    claims.push_back({std::move(synthetic), std::nullopt, /*is_shared=*/false});
+    claims.push_back({std::move(synthetic), nullptr, /*is_shared=*/false});
   }
   if (claims.empty()) return {StepCode::kSkip, ""};
   cycle->claims = std::move(claims);
@@ -245,7 +252,10 @@ ClaimStatus StructuredResources::Search(StructuredCycle* cycle, const kube::Node
   }
   switch (result.outcome) {
     case SearchOutcome::kFound:
-      find->allocations = std::move(result.allocations);
+      for (kube::AllocationResultV1& allocation : result.allocations) {
+        find->allocations.push_back(
+            std::make_shared<kube::AllocationResultV1>(std::move(allocation)));
+      }
       find->rank = result.rank;
       return {};
     case SearchOutcome::kDoesNotFit:
@@ -313,7 +323,7 @@ int64_t StructuredResources::Score(const StructuredCycle& cycle, const std::stri
     if (IsAllocatedClaim(*entry.claim)) {
       score += ClaimScore(*entry.claim, entry.claim->status().allocation());
     } else {
-      score += ClaimScore(*entry.claim, find->second.allocations[next++]);
+      score += ClaimScore(*entry.claim, *find->second.allocations[next++]);
     }
   }
   return score;
@@ -342,18 +352,19 @@ ClaimStatus StructuredResources::Reserve(StructuredCycle* cycle, const std::stri
     if (IsAllocatedClaim(*entry.claim)) continue;
     entry.allocation = find->second.allocations[next];
     ++next;
-    if (options_.seed.has_value()) {
+    if (options_.seed.has_value() && HasShares(*entry.allocation)) {
+      auto drawn = std::make_shared<kube::AllocationResultV1>(*entry.allocation);
       DrawShareIds(
           *options_.seed,
           absl::StrCat(pod_uid, " ", entry.claim->metadata().uid(), " ", cycle->started_ns),
-          &*entry.allocation);
+          drawn.get());
+      entry.allocation = std::move(drawn);
     }
-    auto reserved = std::make_shared<kube::ResourceClaimV1>(
-        cycle->IsSynthetic(i) ? *find->second.synthetic : *entry.claim);
-    if (!HasClaimFinalizer(*reserved))
-      reserved->mutable_metadata()->add_finalizers(kClaimFinalizer);
-    *reserved->mutable_status()->mutable_allocation() = *entry.allocation;
-    in_flight_->Add(std::move(reserved), pod_uid, cycle->pod_group);
+    const ClaimRef& unreserved = cycle->IsSynthetic(i) ? find->second.synthetic : entry.claim;
+    ClaimDraft reserved(unreserved);
+    if (!HasClaimFinalizer(*unreserved)) reserved.metadata()->add_finalizers(kClaimFinalizer);
+    reserved.parts().allocation = entry.allocation;
+    in_flight_->Add(std::move(reserved).Finish(), pod_uid, cycle->pod_group);
   }
   return {};
 }

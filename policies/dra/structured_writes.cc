@@ -10,6 +10,7 @@
 #include "model/time.h"
 #include "policies/dra/binding_conditions.h"
 #include "policies/dra/claim_rules.h"
+#include "policies/dra/claim_version.h"
 #include "policies/dra/drawn_values.h"
 
 namespace drasim {
@@ -40,12 +41,12 @@ bool MayDeallocate(const kube::ResourceClaimV1& claim, const kube::Pod& pod) {
   return consumers.empty() || (consumers.size() == 1 && consumers[0].uid() == pod.metadata().uid());
 }
 
-ClaimRef Deallocated(const kube::ResourceClaimV1& claim) {
-  auto freed = std::make_shared<kube::ResourceClaimV1>(claim);
-  freed->mutable_status()->clear_allocation();
-  freed->mutable_status()->clear_reserved_for();
-  freed->mutable_status()->clear_devices();
-  return freed;
+ClaimRef Deallocated(const ClaimRef& claim) {
+  ClaimDraft freed(claim);
+  freed.parts().allocation = nullptr;
+  freed.status()->clear_reserved_for();
+  freed.status()->clear_devices();
+  return std::move(freed).Finish();
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ ClaimProgress StructuredWrites::PostFilter(StructuredCycle* cycle) {
     if (!MayDeallocate(*claim, *cycle->pod)) continue;
     cycle->outcome = "deallocation of ResourceClaim completed";
     cycle->tasks.push_back({index, std::make_unique<SingleCallTask>(
-                                       StatusCall(ClaimVerb::kUpdateStatus, Deallocated(*claim)))});
+                                       StatusCall(ClaimVerb::kUpdateStatus, Deallocated(claim)))});
     return RunTasks(cycle, nullptr, /*now_ns=*/0);
   }
   if (cycle->has_synthetic && IsMade(*cycle->claims.back().claim)) {
@@ -93,7 +94,7 @@ ClaimReservation StructuredWrites::ReservationOf(const StructuredCycle& cycle, s
   ClaimReservation reservation;
   const StructuredCycle::Claim& entry = cycle.claims[index];
   reservation.allocation = entry.allocation;
-  if (entry.is_shared) reservation.allocation = entry.claim->status().allocation();
+  if (entry.is_shared) reservation.allocation = PartsOf(entry.claim).allocation;
   reservation.may_be_written = options_.pod_groups && !cycle.pod_group.empty();
   reservation.is_stale = entry.is_shared;
   reservation.consumer.set_resource("pods");
@@ -118,7 +119,7 @@ void StructuredWrites::AddBindTask(StructuredCycle* cycle, size_t from, int64_t 
     ClaimRef claim = entry.claim;
     if (cycle->IsSynthetic(i) && !IsMade(*claim)) {
       // The node's device plugins serve the resources.
-      if (!entry.allocation.has_value()) continue;
+      if (entry.allocation == nullptr) continue;
       auto made = std::make_shared<kube::ResourceClaimV1>(*cycle->finds.at(cycle->node).synthetic);
       made->mutable_metadata()->clear_name();
       made->mutable_metadata()->clear_uid();
@@ -150,7 +151,7 @@ void StructuredWrites::EndBindTask(StructuredCycle* cycle, size_t index, const C
     entry.claim = task.claim();
     cache_->Assume(task.claim());
   }
-  if (!entry.allocation.has_value() && !entry.is_shared) return;
+  if (entry.allocation == nullptr && !entry.is_shared) return;
   if (task.status().ok()) {
     in_flight_->Remove(in_flight);
   } else if (!made) {  // until Unreserve has deleted the claim, which may be written
@@ -238,7 +239,7 @@ ClaimProgress StructuredWrites::Unreserve(StructuredCycle* cycle) {
       cycle->tasks.push_back({i, std::make_unique<DeleteClaimTask>(claim)});
       continue;
     }
-    if (cycle->claims[i].allocation.has_value() || cycle->claims[i].is_shared) {
+    if (cycle->claims[i].allocation != nullptr || cycle->claims[i].is_shared) {
       in_flight_->Leave(claim->metadata().uid(), uid);
     }
     if (!IsAllocatedClaim(*claim) || !IsReservedFor(*claim, uid)) continue;

@@ -385,7 +385,7 @@ void PluginRun::AnswerClaims(const ClaimTable& before, Answer* answer) const {
       kube::SdraHint* const hint = answer->add_hints();
       hint->set_pod(pod);
       hint->set_claim((now != nullptr ? now : old)->metadata().name());
-      const bool helps = ClaimChangeHelps(*store_.FindPod(pod), old, now, store_);
+      const bool helps = ClaimChangeHelps(*store_.FindPod(pod), TransitionOf(old, now), store_);
       hint->set_hint(helps ? "Queue" : "QueueSkip");
     }
   }

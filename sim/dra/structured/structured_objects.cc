@@ -16,6 +16,7 @@
 #include "model/kube/selectors_of.h"
 #include "model/pod_constraints.h"
 #include "policies/dra/claim_rules.h"
+#include "policies/dra/claim_version.h"
 #include "sim/dra/structured/allocation_grants.h"
 
 namespace drasim {
@@ -43,19 +44,21 @@ std::optional<std::vector<std::string>> OnlyNames(const kube::NodeSelector& sele
   return std::vector<std::string>(field.values().begin(), field.values().end());
 }
 
+std::string TextOf(Name name) { return std::string(name.text()); }
+
 void SetMetadata(const ResourceClaim& claim, kube::ObjectMeta* metadata) {
   const ObjectMeta& meta = claim.meta;
-  metadata->set_name(std::string(meta.name.text()));
-  metadata->set_namespace_(std::string(meta.ns.text()));
+  metadata->set_name(TextOf(meta.name));
+  metadata->set_namespace_(TextOf(meta.ns));
   metadata->set_uid(absl::StrCat(meta.uid));
   metadata->set_resource_version(absl::StrCat(meta.version));
   if (meta.deleting) metadata->set_deletion_timestamp(kSomeTime);
   for (const Name finalizer : meta.finalizers) {
-    metadata->add_finalizers(std::string(finalizer.text()));
+    metadata->add_finalizers(TextOf(finalizer));
   }
   for (const auto& [key, value] : claim.labels) (*metadata->mutable_labels())[key] = value;
   if (!claim.pod_claim_name.empty()) {
-    (*metadata->mutable_annotations())[kPodClaimName] = std::string(claim.pod_claim_name.text());
+    (*metadata->mutable_annotations())[kPodClaimName] = TextOf(claim.pod_claim_name);
   }
   if (claim.for_extended_resources) {
     (*metadata->mutable_annotations())[kExtendedResourceClaimAnnotation] = "true";
@@ -87,28 +90,29 @@ NodeSet NodesOfSelector(const kube::NodeSelector& selector, const ClusterState& 
 }
 
 ClaimRef ClaimToV1(const ResourceClaim& claim) {
-  auto made = std::make_shared<kube::ResourceClaimV1>();
-  SetMetadata(claim, made->mutable_metadata());
-  if (claim.spec.devices) *made->mutable_spec()->mutable_devices() = *claim.spec.devices;
-  kube::ResourceClaimStatusV1* const status = made->mutable_status();
-  if (claim.status.devices) *status = *claim.status.devices;
+  ClaimDraft made;
+  SetMetadata(claim, made.metadata());
+  made.parts().devices = claim.spec.devices.shared();
+  kube::ResourceClaimStatusV1* const status = made.status();
+  if (claim.status.devices) *status->mutable_devices() = claim.status.devices->devices();
   if (claim.status.allocation != nullptr) {
-    *status->mutable_allocation() = *claim.status.allocation->result;
+    made.parts().allocation = claim.status.allocation->result.shared();
   }
   for (const Consumer& consumer : claim.status.reserved_for) {
     kube::ConsumerReference* const reference = status->add_reserved_for();
-    reference->set_resource(std::string(consumer.resource.text()));
-    reference->set_name(std::string(consumer.name.text()));
+    reference->set_resource(TextOf(consumer.resource));
+    reference->set_name(TextOf(consumer.name));
     reference->set_uid(absl::StrCat(consumer.uid));
   }
-  return made;
+  return std::move(made).Finish();
 }
 
-Ref<Allocation> AllocationFromV1(const kube::AllocationResultV1& result,
-                                 const ClusterState& cluster, NamePool& names) {
+Ref<Allocation> AllocationFromV1(const AllocationRef& shared, const ClusterState& cluster,
+                                 NamePool& names) {
+  const kube::AllocationResultV1& result = *shared;
   auto allocation = std::make_shared<Allocation>();
   allocation->shareable = true;
-  allocation->result = SharedMessage<kube::AllocationResultV1>(result);
+  allocation->result = SharedMessage<kube::AllocationResultV1>(shared);
   if (result.has_node_selector()) {
     allocation->available_on = NodesOfSelector(result.node_selector(), cluster);
     const auto nodes = allocation->available_on.nodes();
@@ -125,8 +129,9 @@ Ref<Allocation> AllocationFromV1(const kube::AllocationResultV1& result,
   return allocation;
 }
 
-Ref<ResourceClaim> ClaimFromV1(const kube::ResourceClaimV1& claim, const ClusterState& cluster,
-                               NamePool& names) {
+Ref<ResourceClaim> ClaimFromV1(const ClaimRef& v1, const ClusterState& cluster, NamePool& names) {
+  const kube::ResourceClaimV1& claim = *v1;
+  const ClaimParts parts = PartsOf(v1);
   auto made = std::make_shared<ResourceClaim>();
   const kube::ObjectMeta& metadata = claim.metadata();
   made->meta.ns = names.Intern(metadata.namespace_());
@@ -145,10 +150,12 @@ Ref<ResourceClaim> ClaimFromV1(const kube::ResourceClaimV1& claim, const Cluster
   made->for_extended_resources = metadata.annotations().count(kExtendedResourceClaimAnnotation) > 0;
   made->labels.assign(metadata.labels().begin(), metadata.labels().end());
   absl::c_sort(made->labels);
-  made->spec.devices = SharedMessage<kube::DeviceClaim>(claim.spec().devices());
+  made->spec.devices = parts.devices == nullptr
+                           ? SharedMessage<kube::DeviceClaim>(kube::DeviceClaim())
+                           : SharedMessage<kube::DeviceClaim>(parts.devices);
 
-  if (claim.status().has_allocation()) {
-    made->status.allocation = AllocationFromV1(claim.status().allocation(), cluster, names);
+  if (parts.allocation != nullptr) {
+    made->status.allocation = AllocationFromV1(parts.allocation, cluster, names);
   }
   for (const kube::ConsumerReference& consumer : claim.status().reserved_for()) {
     made->status.reserved_for.push_back({names.Intern(consumer.resource()),
@@ -165,20 +172,20 @@ Ref<ResourceClaim> ClaimFromV1(const kube::ResourceClaimV1& claim, const Cluster
 kube::Pod PodToV1(const Pod& pod) {
   kube::Pod made;
   if (pod.containers) *made.mutable_spec() = *pod.containers;
-  made.mutable_metadata()->set_name(std::string(pod.meta.name.text()));
-  made.mutable_metadata()->set_namespace_(std::string(pod.meta.ns.text()));
+  made.mutable_metadata()->set_name(TextOf(pod.meta.name));
+  made.mutable_metadata()->set_namespace_(TextOf(pod.meta.ns));
   made.mutable_metadata()->set_uid(absl::StrCat(pod.meta.uid));
   for (const PodClaim& entry : pod.claims) {
     kube::PodResourceClaim* const claim = made.mutable_spec()->add_resource_claims();
-    claim->set_name(std::string(entry.entry.text()));
-    claim->set_resource_claim_name(std::string(entry.claim.text()));
-    claim->set_resource_claim_template_name(std::string(entry.from_template.text()));
+    claim->set_name(TextOf(entry.entry));
+    claim->set_resource_claim_name(TextOf(entry.claim));
+    claim->set_resource_claim_template_name(TextOf(entry.from_template));
   }
   for (const Pod::ClaimName& name : pod.claim_names) {
     kube::PodResourceClaimStatus* const status =
         made.mutable_status()->add_resource_claim_statuses();
-    status->set_name(std::string(name.entry.text()));
-    status->set_resource_claim_name(std::string(name.claim.text()));
+    status->set_name(TextOf(name.entry));
+    status->set_resource_claim_name(TextOf(name.claim));
   }
   return made;
 }

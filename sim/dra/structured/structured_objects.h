@@ -1,6 +1,6 @@
 // Structured DRA's claims and pods between the two forms that they have: objects of the control
 // plane (model/kube/objects.h), and resource.k8s.io/v1 as the scheduler's rules read it
-// (policies/dra).
+// (policies/dra). Both forms of a claim share its specification and its allocation.
 #ifndef DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_OBJECTS_H_
 #define DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_OBJECTS_H_
 
@@ -24,12 +24,11 @@ NodeSet NodesOfSelector(const proto::kube::NodeSelector& selector, const Cluster
 // The claim as v1 has it; uid and version are its numbers. An owner is a pod, without its name.
 ClaimRef ClaimToV1(const ResourceClaim& claim);
 // The reverse. REQUIRES: a claim of ClaimToV1, perhaps changed.
-Ref<ResourceClaim> ClaimFromV1(const proto::kube::ResourceClaimV1& claim,
-                               const ClusterState& cluster, NamePool& names);
+Ref<ResourceClaim> ClaimFromV1(const ClaimRef& claim, const ClusterState& cluster, NamePool& names);
 // The devices of an allocation, for the rest of the control plane; those that are GPUs of a node as
 // grants (allocation_grants.h), as far as they are published now.
-Ref<Allocation> AllocationFromV1(const proto::kube::AllocationResultV1& result,
-                                 const ClusterState& cluster, NamePool& names);
+Ref<Allocation> AllocationFromV1(const AllocationRef& result, const ClusterState& cluster,
+                                 NamePool& names);
 
 // Claims, their names, and containers that request extended resources alone.
 proto::kube::Pod PodToV1(const Pod& pod);

@@ -8,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "model/check.h"
 #include "model/kube/kube_time.h"
@@ -382,10 +383,16 @@ DraRules::Hint StructuredRules::AfterChange(const Pod& pod, const WatchEvent& ev
   if (claim == nullptr || !claim->spec.is_structured()) return Hint::kSkip;
   const ResourceClaim* const before = PeekAs<ResourceClaim>(event.before);
   const bool deleted = event.type == WatchEvent::Type::kDeleted;
-  const ClaimRef old = before == nullptr ? nullptr : ClaimToV1(*before);
-  const ClaimRef now = deleted ? nullptr : ClaimToV1(*claim);
-  if (old == nullptr && now == nullptr) return Hint::kSkip;
-  return ClaimChangeHelps(PodToV1(pod), old.get(), now.get(), cache_) ? Hint::kQueue : Hint::kSkip;
+  if (before == nullptr && deleted) return Hint::kSkip;
+  ClaimTransition change;
+  change.uid = absl::StrCat(claim->meta.uid);
+  change.added = before == nullptr;
+  change.deleted = deleted;
+  change.was_allocated = before != nullptr && before->status.allocation != nullptr;
+  change.is_allocated = !deleted && claim->status.allocation != nullptr;
+  change.differs = before != nullptr && !deleted && before->status != claim->status;
+  if (!change.MayHelp()) return Hint::kSkip;
+  return ClaimChangeHelps(*V1Of(pod), change, cache_) ? Hint::kQueue : Hint::kSkip;
 }
 
 bool StructuredRules::HelpsAll(const WatchEvent& event) const {
@@ -401,6 +408,16 @@ bool StructuredRules::HelpsAll(const WatchEvent& event) const {
          (event.kind() == ObjectKind::kDeviceClass || event.kind() == ObjectKind::kResourceSlice);
 }
 
+const std::shared_ptr<const kube::Pod>& StructuredRules::V1Of(const Pod& pod) const {
+  if (latest_pod_ == nullptr || latest_uid_ != pod.meta.uid ||
+      latest_version_ != pod.meta.version) {
+    latest_pod_ = std::make_shared<const kube::Pod>(PodToV1(pod));
+    latest_uid_ = pod.meta.uid;
+    latest_version_ = pod.meta.version;
+  }
+  return latest_pod_;
+}
+
 StructuredMoment StructuredRules::Moment() const {
   return {
       options_.allocator, inventory_.slices(), inventory_.classes(), cache_, in_flight_, nodes_};
@@ -414,7 +431,7 @@ Name StructuredRules::ClaimNameOf(const Pod& pod, const PodClaim& entry) const {
 
 DraRules::Status StructuredRules::PreEnqueue(const Pod& pod) const {
   if (pod.claims.empty()) return Status();
-  return StatusBecause(plugin_.PreEnqueue(PodToV1(pod)), Why::kClaimsNotUsable);
+  return StatusBecause(plugin_.PreEnqueue(*V1Of(pod)), Why::kClaimsNotUsable);
 }
 
 std::unique_ptr<DraRules::Cycle> StructuredRules::PreFilter(const Ref<Pod>& pod, uint64_t token,
@@ -426,8 +443,7 @@ std::unique_ptr<DraRules::Cycle> StructuredRules::PreFilter(const Ref<Pod>& pod,
   state->life = life_;
   *status = Status();
   if (pod->claims.empty() && !pod->containers) return state;
-  const ClaimStatus answer =
-      plugin_.PreFilter(std::make_shared<const kube::Pod>(PodToV1(*pod)), NowNs(), &state->cycle);
+  const ClaimStatus answer = plugin_.PreFilter(V1Of(*pod), NowNs(), &state->cycle);
   *status = StatusBecause(
       answer, answer.code == StepCode::kError ? Why::kSearchFailed : Why::kClaimsNotUsable);
   if (!status->ok()) return nullptr;
@@ -584,7 +600,7 @@ void StructuredRules::Forget(Cycle& cycle) {
   if (state.life != life_ || !state.has_claims) return;
   for (size_t i = 0; i < state.cycle.claims.size(); ++i) {
     const StructuredCycle::Claim& claim = state.cycle.claims[i];
-    if (!claim.allocation.has_value()) continue;
+    if (claim.allocation == nullptr) continue;
     in_flight_.Leave(
         state.cycle.IsSynthetic(i) ? state.cycle.synthetic_uid : claim.claim->metadata().uid(),
         state.cycle.pod->metadata().uid());
@@ -594,7 +610,7 @@ void StructuredRules::Forget(Cycle& cycle) {
 // --- Calls ---
 
 ApiRequest StructuredRules::RequestOf(const State& state, const ClaimCall& call) const {
-  const Ref<ResourceClaim> claim = ClaimFromV1(*call.claim, *cluster_, client_->names());
+  const Ref<ResourceClaim> claim = ClaimFromV1(call.claim, *cluster_, client_->names());
   switch (call.verb) {
     case ClaimVerb::kGet:
       return NamedRequest(Verb::kGet, ObjectKind::kResourceClaim, claim->meta.ns, claim->meta.name);

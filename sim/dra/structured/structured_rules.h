@@ -136,6 +136,8 @@ class StructuredRules : public DraRules, private ServedResources {
   ApiRequest RequestOf(const State& state, const ClaimCall& call) const;
   static ClaimReply ReplyOf(const ApiReply& reply);
   Why WhyNot(const ClaimStatus& status, bool unavailable) const;
+  // The pod as v1 has it; valid until the next call.
+  const std::shared_ptr<const proto::kube::Pod>& V1Of(const Pod& pod) const;
 
   StructuredRulesOptions options_;
   ClusterState* cluster_;
@@ -155,6 +157,10 @@ class StructuredRules : public DraRules, private ServedResources {
   StructuredResources plugin_;
   StructuredWrites writes_;
   uint32_t life_ = 0;  // counts restarts
+  // The latest answer of V1Of: one event asks for the same pod several times.
+  mutable std::shared_ptr<const proto::kube::Pod> latest_pod_;
+  mutable Uid latest_uid_ = 0;
+  mutable ResourceVersion latest_version_ = 0;
 };
 
 }  // namespace drasim

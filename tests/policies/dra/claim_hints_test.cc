@@ -19,7 +19,8 @@ class ClaimHintsTest : public testing::Test {
     cache_.Add(ClaimOf("other"));
   }
   bool Helps(const ClaimRef& before, const ClaimRef& after) const {
-    return ClaimChangeHelps(*PodOf("pod", {"own"}), before.get(), after.get(), cache_);
+    return ClaimChangeHelps(*PodOf("pod", {"own"}), TransitionOf(before.get(), after.get()),
+                            cache_);
   }
   TestCache cache_;
 };

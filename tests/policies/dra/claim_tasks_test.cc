@@ -18,8 +18,8 @@ using dra_rig::FromText;
 
 ClaimReservation ReservationForPod() {
   ClaimReservation reservation;
-  reservation.allocation =
-      FromText<proto::kube::AllocationResultV1>("devices { results { request: \"r\" } }");
+  reservation.allocation = std::make_shared<proto::kube::AllocationResultV1>(
+      FromText<proto::kube::AllocationResultV1>("devices { results { request: \"r\" } }"));
   reservation.consumer.set_resource("pods");
   reservation.consumer.set_uid("uid-pod");
   reservation.timestamp = "2000-01-01T00:00:00Z";

@@ -57,6 +57,11 @@ class StructuredResourcesTest : public testing::Test {
                  int64_t steps = 0) {
     results_[node] = {outcome, message, {}, steps};
   }
+  // The search found that on node n.
+  void SetFound(const std::string& allocation) {
+    cycle_.finds["n"].allocations[0] = std::make_shared<proto::kube::AllocationResultV1>(
+        FromText<proto::kube::AllocationResultV1>(allocation));
+  }
 
   TestCache cache_;
   ResourceClasses classes_;
@@ -115,9 +120,7 @@ TEST_F(StructuredResourcesTest, ClaimInFlightKeepsOthersWaiting) {
   SetResult("n", SearchOutcome::kFound);
   ASSERT_TRUE(PreFilter(PodOf("first", {"c"})).ok());
   ASSERT_TRUE(FilterNode("n").ok());
-  *cycle_.finds["n"].allocations[0].mutable_devices()->add_results() =
-      FromText<proto::kube::DeviceRequestAllocationResult>(
-          "driver: \"d\" pool: \"p\" device: \"x\"");
+  SetFound("devices { results { driver: \"d\" pool: \"p\" device: \"x\" } }");
   ASSERT_TRUE(Plugin().Reserve(&cycle_, "n").ok());
   StructuredCycle second;
   EXPECT_EQ(Plugin().PreFilter(PodOf("second", {"c"}), 0, &second),
@@ -141,7 +144,7 @@ TEST_F(StructuredResourcesTest, ScoreCountsClaimsThatWereAllocatedBefore) {
   SetResult("n", SearchOutcome::kFound);
   ASSERT_TRUE(PreFilter(PodOf("pod", {"old", "new"})).ok());
   ASSERT_TRUE(FilterNode("n").ok());
-  cycle_.finds["n"].allocations[0] = FromText<proto::kube::AllocationResultV1>(found);
+  SetFound(found);
   EXPECT_EQ(Plugin().Score(cycle_, "n"), 8 + 7);
   EXPECT_EQ(Plugin().Score(cycle_, "other"), 0);
   StructuredOptions options;
@@ -163,8 +166,7 @@ TEST_F(StructuredResourcesTest, SharesGetDrawnIdentities) {
     cycle_ = StructuredCycle();
     ASSERT_TRUE(Plugin(options).PreFilter(PodOf("pod", {"c"}), 0, &cycle_).ok());
     ASSERT_TRUE(FilterNode("n", options).ok());
-    cycle_.finds["n"].allocations[0] =
-        FromText<proto::kube::AllocationResultV1>("devices { results { share_id: \"x\" } }");
+    SetFound("devices { results { share_id: \"x\" } }");
     ASSERT_TRUE(Plugin(options).Reserve(&cycle_, "n").ok());
     const std::string& id = cycle_.claims[0].allocation->devices().results(0).share_id();
     EXPECT_EQ(id == "x", seed < 0);

@@ -38,7 +38,7 @@ class StructuredWritesTest : public testing::Test {
   }
   void AddClaim(const ClaimRef& claim) {
     cache_.Add(claim);
-    cycle_.claims.push_back({claim, std::nullopt, /*is_shared=*/false});
+    cycle_.claims.push_back({claim, nullptr, /*is_shared=*/false});
   }
   StructuredWrites Writes() { return StructuredWrites(&cache_, &in_flight_, options_); }
   // Answers every call with success.
@@ -123,7 +123,7 @@ TEST_F(StructuredWritesTest, PreBindWritesEveryClaimThatIsNotReserved) {
   AddClaim(ClaimOf("reserved", "status { allocation { } reserved_for { uid: \"uid-pod\" } }"));
   AddClaim(ClaimOf("shared", "status { allocation { } reserved_for { uid: \"uid-other\" } }"));
   AddClaim(ClaimOf("new"));
-  cycle_.claims[2].allocation.emplace();
+  cycle_.claims[2].allocation = std::make_shared<proto::kube::AllocationResultV1>();
   in_flight_.Add(ClaimOf("new", "status { allocation { } }"), "uid-pod", "");
   EXPECT_TRUE(CarryOut(Writes().PreBind(&cycle_, "n", kSecondNs), kSecondNs).status.ok());
   ASSERT_EQ(calls_.size(), 3U);
@@ -145,7 +145,8 @@ TEST_F(StructuredWritesTest, ASyntheticClaimIsAwaitedInTheCache) {
     cycle_.synthetic_uid = "uid-unmade";
     auto unmade = std::make_shared<proto::kube::ResourceClaimV1>(*ClaimOf("unmade"));
     unmade->mutable_metadata()->set_name(kUnmadeClaimName);
-    cycle_.claims.push_back({unmade, proto::kube::AllocationResultV1(), /*is_shared=*/false});
+    cycle_.claims.push_back(
+        {unmade, std::make_shared<proto::kube::AllocationResultV1>(), /*is_shared=*/false});
     StructuredCycle::NodeFind& find = cycle_.finds["n"];
     find.synthetic = unmade;
     find.mappings.push_back(
@@ -269,7 +270,7 @@ TEST_F(StructuredWritesTest, PreBindEndsWithAFailure) {
 TEST_F(StructuredWritesTest, UnreserveGivesBackWhatTheAttemptTook) {
   AddClaim(ClaimOf("reserved", "status { allocation { } reserved_for { uid: \"uid-pod\" } }"));
   AddClaim(ClaimOf("flying"));
-  cycle_.claims[1].allocation.emplace();
+  cycle_.claims[1].allocation = std::make_shared<proto::kube::AllocationResultV1>();
   in_flight_.Add(ClaimOf("flying"), "uid-pod", "");
   AddClaim(ClaimOf("made"));
   cycle_.has_synthetic = true;
@@ -288,7 +289,7 @@ TEST_F(StructuredWritesTest, PodOfAGroupJoinsAClaimThatAnotherHasWritten) {
   const ClaimRef flying = ClaimOf("c", "status { allocation { } }");
   in_flight_.Add(flying, "uid-first", "group");
   in_flight_.Join("uid-c", "uid-pod");
-  cycle_.claims.push_back({flying, std::nullopt, /*is_shared=*/true});
+  cycle_.claims.push_back({flying, nullptr, /*is_shared=*/true});
   ClaimProgress progress = Writes().PreBind(&cycle_, "n", 0);
   ASSERT_TRUE(progress.call.has_value());
   EXPECT_EQ(progress.call->verb, ClaimVerb::kGet);
@@ -308,7 +309,7 @@ TEST_F(StructuredWritesTest, PodOfAGroupWritesAClaimThatNobodyHasWritten) {
   cycle_.pod_group = "group";
   const ClaimRef flying = ClaimOf("c", "status { allocation { } }");
   in_flight_.Add(flying, "uid-first", "group");
-  cycle_.claims.push_back({flying, std::nullopt, /*is_shared=*/true});
+  cycle_.claims.push_back({flying, nullptr, /*is_shared=*/true});
   Writes().PreBind(&cycle_, "n", 0);
   const ClaimReply reply = {absl::OkStatus(), ClaimOf("c")};
   EXPECT_TRUE(CarryOut(Writes().Resume(&cycle_, &reply, 0)).status.ok());

@@ -72,7 +72,8 @@ TEST_F(StructuredObjectsTest, AClaimThereAndBack) {
   claim.pod_claim_name = names_.Intern("entry");
   claim.labels = {{"app", "x"}, {"tier", "y"}};
   claim.spec.devices = SharedMessage<kube::DeviceClaim>(spec);
-  claim.status.allocation = AllocationFromV1(result, cluster_, names_);
+  claim.status.allocation =
+      AllocationFromV1(std::make_shared<kube::AllocationResultV1>(result), cluster_, names_);
   claim.status.reserved_for.push_back({names_.Intern("pods"), names_.Intern("pod"), 3});
   claim.status.devices = SharedMessage<kube::ResourceClaimStatusV1>(devices);
 
@@ -80,7 +81,10 @@ TEST_F(StructuredObjectsTest, AClaimThereAndBack) {
   EXPECT_EQ(v1->metadata().uid(), "7");
   EXPECT_EQ(v1->metadata().resource_version(), "9");
   EXPECT_EQ(v1->status().allocation().devices().results_size(), 2);
-  EXPECT_EQ(*ClaimFromV1(*v1, cluster_, names_), claim);
+  const Ref<ResourceClaim> back = ClaimFromV1(v1, cluster_, names_);
+  EXPECT_EQ(*back, claim);
+  EXPECT_EQ(back->spec.devices.shared(), claim.spec.devices.shared());
+  EXPECT_EQ(back->status.allocation->result.shared(), claim.status.allocation->result.shared());
 }
 
 TEST_F(StructuredObjectsTest, AllocationsNameTheirDriversAndTheirNode) {
@@ -88,7 +92,8 @@ TEST_F(StructuredObjectsTest, AllocationsNameTheirDriversAndTheirNode) {
   for (const char* driver : {"a", "b", "a"}) {
     result.mutable_devices()->add_results()->set_driver(driver);
   }
-  const Ref<Allocation> everywhere = AllocationFromV1(result, cluster_, names_);
+  const Ref<Allocation> everywhere =
+      AllocationFromV1(std::make_shared<kube::AllocationResultV1>(result), cluster_, names_);
   ASSERT_EQ(everywhere->handles.size(), 2U);
   EXPECT_EQ(everywhere->handles[1].driver.text(), "b");
   EXPECT_TRUE(everywhere->available_on.everywhere());
@@ -96,7 +101,9 @@ TEST_F(StructuredObjectsTest, AllocationsNameTheirDriversAndTheirNode) {
   EXPECT_TRUE(everywhere->shareable);
 
   *result.mutable_node_selector() = SelectorOfNames({"node-2"});
-  EXPECT_EQ(AllocationFromV1(result, cluster_, names_)->node, NodeId(2U));
+  EXPECT_EQ(
+      AllocationFromV1(std::make_shared<kube::AllocationResultV1>(result), cluster_, names_)->node,
+      NodeId(2U));
 }
 
 TEST_F(StructuredObjectsTest, PodsKeepTheirClaims) {
