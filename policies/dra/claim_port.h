@@ -63,7 +63,7 @@ struct ClaimCall {
   ClaimVerb verb = ClaimVerb::kGet;
   ClaimRef claim;  // as it is to be written; otherwise its namespace and name count
   std::string consumer_uid;
-  proto::kube::ExtendedResourceClaimStatus pod_status;
+  std::shared_ptr<const proto::kube::ExtendedResourceClaimStatus> pod_status;
 
   // For checkpoints (sim/dra/api/plane_archive.h).
   template <typename Archive, typename Self>

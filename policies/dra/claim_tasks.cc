@@ -118,15 +118,18 @@ std::optional<ClaimCall> BindClaimTask::WriteStatus() {
 
 std::optional<ClaimCall> BindClaimTask::TellPod() {
   if (!reservation_.is_synthetic) return std::nullopt;
-  if (reservation_.pod_status.request_mappings().empty()) {
+  if (reservation_.mappings.empty()) {
     return Fail(absl::FailedPreconditionError(
         absl::StrCat("nil or empty request mappings, no update of pod ", reservation_.pod_key,
                      " ExtendedResourceClaimStatus")));
   }
   stage_ = Stage::kPodStatus;
   ClaimCall call = CallOf(ClaimVerb::kPatchPodStatus, claim_);
-  call.pod_status = reservation_.pod_status;
-  call.pod_status.set_resource_claim_name(claim_->metadata().name());
+  auto pod_status = std::make_shared<kube::ExtendedResourceClaimStatus>();
+  pod_status->set_resource_claim_name(claim_->metadata().name());
+  pod_status->mutable_request_mappings()->Assign(reservation_.mappings.begin(),
+                                                 reservation_.mappings.end());
+  call.pod_status = std::move(pod_status);
   return call;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "model/proto/kube.pb.h"
@@ -106,13 +107,13 @@ struct ClaimReservation {
   // The claim is the scheduler's own, for extended resources: it is made first, and the pod learns
   // of it last.
   bool is_synthetic = false;
-  proto::kube::ExtendedResourceClaimStatus pod_status;  // without the claim's name
-  std::string pod_key;                                  // "default/pod-0"
+  std::vector<proto::kube::ContainerExtendedResourceRequest> mappings;
+  std::string pod_key;  // "default/pod-0"
 
   template <typename Archive, typename Self>
   static void Fields(Archive& a, Self& s) {
     a(s.allocation, s.consumer, s.timestamp, s.may_be_written, s.is_stale, s.is_synthetic,
-      s.pod_status, s.pod_key);
+      s.mappings, s.pod_key);
   }
 };
 

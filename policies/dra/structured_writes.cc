@@ -105,9 +105,7 @@ ClaimReservation StructuredWrites::ReservationOf(const StructuredCycle& cycle, s
   reservation.is_synthetic = cycle.IsSynthetic(index);
   const auto find = cycle.finds.find(cycle.node);
   if (reservation.is_synthetic && find != cycle.finds.end()) {
-    for (const auto& mapping : find->second.mappings) {
-      *reservation.pod_status.add_request_mappings() = mapping;
-    }
+    reservation.mappings = find->second.mappings;
   }
   return reservation;
 }

@@ -138,7 +138,7 @@ ClaimReply PluginStore::PatchPod(const ClaimCall& call) {
     return {absl::NotFoundError(absl::StrCat("pods \"", name, "\" not found")), nullptr};
   }
   auto patched = std::make_shared<kube::Pod>(*pod->second);
-  *patched->mutable_status()->mutable_extended_resource_claim_status() = call.pod_status;
+  *patched->mutable_status()->mutable_extended_resource_claim_status() = *call.pod_status;
   pod->second = std::move(patched);
   Note("patch pods/status", name);
   return {absl::OkStatus(), nullptr};

@@ -39,7 +39,7 @@ class StructuredCache : public ClaimCache {
 
   // --- Events ---
   // A claim as an informer delivers it; one that is older than an assumed state is dropped.
-  void OnClaim(const ResourceClaim& claim, bool deleted);
+  void OnClaim(const Ref<ResourceClaim>& claim, bool deleted);
   void OnClass(const DeviceClassObject& device_class, bool deleted);
   // Forgets everything.
   void Clear();
@@ -52,9 +52,16 @@ class StructuredCache : public ClaimCache {
   struct Entry {
     Uid uid = 0;
     ResourceVersion version = 0;
-    ClaimRef claim;
+    // One of the two is there. Few versions that informers deliver are ever read.
+    Ref<ResourceClaim> object;
+    mutable ClaimRef v1;
+
+    const ClaimRef& claim() const;
+    bool allocated() const;
   };
   void Put(const std::string& key, Entry entry);
+  // Holds and releases devices.
+  void Count(const Entry* before, const Entry* after);
 
   std::map<std::string, Entry, std::less<>> claims_;  // by "namespace/name"
   // Keys of claims for extended resources, by owner.

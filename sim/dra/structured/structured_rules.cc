@@ -330,15 +330,15 @@ void StructuredRules::Fill() {
   }
   for (const std::string& name : gone) inventory_.Remove(name);
   for (const Ref<ResourceClaim>& claim : objects.of<ResourceClaim>().Sorted()) {
-    cache_.OnClaim(*claim, /*deleted=*/false);
+    cache_.OnClaim(claim, /*deleted=*/false);
   }
 }
 
 void StructuredRules::OnWatch(const WatchEvent& event) {
   const bool deleted = event.type == WatchEvent::Type::kDeleted;
   retainted_ = false;
-  if (const auto* claim = PeekAs<ResourceClaim>(event.object)) {
-    cache_.OnClaim(*claim, deleted);
+  if (const auto claim = As<ResourceClaim>(event.object); claim != nullptr) {
+    cache_.OnClaim(claim, deleted);
   } else if (const auto* device_class = PeekAs<DeviceClassObject>(event.object)) {
     if (deleted) {
       cache_.OnClass(*device_class, true);

@@ -124,7 +124,7 @@ TEST(BindClaimTaskTest, MakesASyntheticClaimAndTellsThePod) {
   unmade.mutable_metadata()->set_namespace_("default");
   ClaimReservation reservation = ReservationForPod();
   reservation.is_synthetic = true;
-  reservation.pod_status.add_request_mappings()->set_container_name("c0");
+  reservation.mappings.emplace_back().set_container_name("c0");
   BindClaimTask task(std::make_shared<const proto::kube::ResourceClaimV1>(unmade),
                      std::move(reservation));
   std::optional<ClaimCall> call = task.Next(nullptr);
@@ -140,7 +140,7 @@ TEST(BindClaimTaskTest, MakesASyntheticClaimAndTellsThePod) {
   call = task.Next(&reply);
   ASSERT_TRUE(call.has_value());
   EXPECT_EQ(call->verb, ClaimVerb::kPatchPodStatus);
-  EXPECT_EQ(call->pod_status.resource_claim_name(), "made");
+  EXPECT_EQ(call->pod_status->resource_claim_name(), "made");
 }
 
 TEST(DeleteClaimTaskTest, TakesTheFinalizerAwayFirst) {

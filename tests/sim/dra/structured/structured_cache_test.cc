@@ -20,14 +20,14 @@ using ::testing::ElementsAre;
 
 class StructuredCacheTest : public ::testing::Test {
  protected:
-  ResourceClaim Claim(const char* name, Uid uid, ResourceVersion version) {
+  Ref<ResourceClaim> Claim(const char* name, Uid uid, ResourceVersion version) {
     ResourceClaim claim;
     claim.meta.ns = names_.Intern("default");
     claim.meta.name = names_.Intern(name);
     claim.meta.uid = uid;
     claim.meta.version = version;
     claim.spec.devices = SharedMessage<kube::DeviceClaim>(kube::DeviceClaim());
-    return claim;
+    return std::make_shared<ResourceClaim>(std::move(claim));
   }
   // "default/claim" in its cached version; empty: it is not there.
   std::string Version() const {
@@ -44,24 +44,24 @@ class StructuredCacheTest : public ::testing::Test {
 
 TEST_F(StructuredCacheTest, AnOlderVersionDoesNotReplaceAnAssumedOne) {
   cache_.OnClaim(Claim("claim", 1, 10), false);
-  cache_.Assume(ClaimToV1(Claim("claim", 1, 12)));
+  cache_.Assume(ClaimToV1(*Claim("claim", 1, 12)));
   EXPECT_EQ(Version(), "12");
   cache_.OnClaim(Claim("claim", 1, 11), false);
   EXPECT_EQ(Version(), "12");
   cache_.OnClaim(Claim("claim", 1, 13), false);
   EXPECT_EQ(Version(), "13");
-  cache_.Assume(ClaimToV1(Claim("claim", 1, 12)));
+  cache_.Assume(ClaimToV1(*Claim("claim", 1, 12)));
   EXPECT_EQ(Version(), "13");
 }
 
 TEST_F(StructuredCacheTest, ADeletedClaimCannotBeAssumed) {
   cache_.OnClaim(Claim("claim", 1, 10), false);
   cache_.OnClaim(Claim("claim", 1, 11), true);
-  cache_.Assume(ClaimToV1(Claim("claim", 1, 12)));
+  cache_.Assume(ClaimToV1(*Claim("claim", 1, 12)));
   EXPECT_EQ(Version(), "");
   // The successor of that name is another claim.
   cache_.OnClaim(Claim("claim", 2, 20), false);
-  cache_.Assume(ClaimToV1(Claim("claim", 1, 21)));
+  cache_.Assume(ClaimToV1(*Claim("claim", 1, 21)));
   cache_.OnClaim(Claim("claim", 1, 22), true);
   EXPECT_EQ(Version(), "20");
 }
@@ -69,8 +69,8 @@ TEST_F(StructuredCacheTest, ADeletedClaimCannotBeAssumed) {
 TEST_F(StructuredCacheTest, ClaimsComeInTheOrderOfTheirNames) {
   cache_.OnClaim(Claim("b", 1, 1), false);
   cache_.OnClaim(Claim("a", 2, 2), false);
-  ResourceClaim classic = Claim("c", 3, 3);
-  classic.spec.devices = {};
+  auto classic = std::make_shared<ResourceClaim>(*Claim("c", 3, 3));
+  classic->spec.devices = {};
   cache_.OnClaim(classic, false);
   std::vector<std::string> seen;
   cache_.ForEachClaim([&](const ClaimRef& claim) { seen.push_back(claim->metadata().name()); });
