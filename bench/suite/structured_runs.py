@@ -6,8 +6,9 @@
 
 Runs a cluster with all latencies zero, in which pods with a claim from a template come one
 millisecond after the other and stay for a second, with few and with more pods. The difference
-counts, so reading the scenario and publishing the slices do not. The time is user time, the least
-of some runs; instructions are counted by valgrind.
+counts, so publishing the slices does not. The time is user time of the whole program, the least of
+some runs: reading and writing the pods' part of the scenario is in it. Instructions are counted by
+valgrind, of the program and of the engine alone, from a pod's arrival to its end.
 """
 import argparse
 import os
@@ -85,12 +86,15 @@ def user_seconds(command):
 
 
 def instructions(command):
-    """Instructions of a run."""
-    with tempfile.NamedTemporaryFile() as out:
-        valgrind = ["valgrind", "-q", "--tool=cachegrind", "--cache-sim=no", "--branch-sim=no"]
-        valgrind += [f"--cachegrind-out-file={out.name}"]
-        subprocess.run(valgrind + command, check=True, stdout=subprocess.DEVNULL)
-        return int(pathlib.Path(out.name).read_text().rsplit("summary:", 1)[1])
+    """Instructions of a run, and those of its engine."""
+    counts = []
+    for only in [], ["--toggle-collect=drasim::Engine::Run()"]:
+        with tempfile.NamedTemporaryFile() as out:
+            valgrind = ["valgrind", "-q", "--tool=callgrind", *only]
+            valgrind += [f"--callgrind-out-file={out.name}"]
+            subprocess.run(valgrind + command, check=True, stdout=subprocess.DEVNULL)
+            counts.append(int(pathlib.Path(out.name).read_text().rsplit("totals:", 1)[1].split()[0]))
+    return counts
 
 
 def main():
@@ -103,8 +107,8 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--instructions", action="store_true")
     args = parser.parse_args()
-    print("| Devices | Nodes | µs per pod | Instructions per pod |")
-    print("|---|---|---|---|")
+    print("| Devices | Nodes | µs per pod | Instructions per pod | Of the engine |")
+    print("|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for kind in args.kinds:
@@ -113,11 +117,11 @@ def main():
                     return [args.program, "run", str(write_scenario(folder, kind, nodes, pods))]
                 few, many = (min(user_seconds(command(pods)) for _ in range(args.runs))
                              for pods in (WARM, WARM + args.pods))
-                counted = ""
+                counted = " | "
                 if args.instructions:
                     more = 1000
                     begin, end = (instructions(command(pods)) for pods in (WARM, WARM + more))
-                    counted = f"{(end - begin) // more:,}"
+                    counted = " | ".join(f"{(b - a) // more:,}" for a, b in zip(begin, end))
                 print(f"| {kind} | {nodes:,} | {(many - few) / args.pods * 1e6:.1f} | {counted} |",
                       flush=True)
     return 0

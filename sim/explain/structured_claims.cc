@@ -154,7 +154,7 @@ std::optional<DeviceStory> StructuredClaims::Explain(PodId pod, absl::Span<const
   std::vector<ClaimRef> claims;
   bool ready = true;
   const absl::Status found =
-      ForEachPodClaim(PodToV1(*object), moment.claims, [&](const ClaimRef& claim) {
+      ForEachPodClaim(*PodToV1(*object), moment.claims, [&](const ClaimRef& claim) {
         if (IsAllocatedClaim(*claim)) return;
         claims.push_back(claim);
         ready &= !moment.in_flight.Has(claim->metadata().uid()) &&

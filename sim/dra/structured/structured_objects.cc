@@ -1,5 +1,7 @@
 #include "sim/dra/structured/structured_objects.h"
 
+#include <google/protobuf/arena.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -169,8 +171,12 @@ Ref<ResourceClaim> ClaimFromV1(const ClaimRef& v1, const ClusterState& cluster, 
   return made;
 }
 
-kube::Pod PodToV1(const Pod& pod) {
-  kube::Pod made;
+std::shared_ptr<const kube::Pod> PodToV1(const Pod& pod) {
+  constexpr size_t kPodBytes = 1024;  // most pods then take one allocation
+  google::protobuf::ArenaOptions options;
+  options.start_block_size = kPodBytes;
+  const auto arena = std::make_shared<google::protobuf::Arena>(options);
+  kube::Pod& made = *google::protobuf::Arena::CreateMessage<kube::Pod>(arena.get());
   if (pod.containers) *made.mutable_spec() = *pod.containers;
   made.mutable_metadata()->set_name(TextOf(pod.meta.name));
   made.mutable_metadata()->set_namespace_(TextOf(pod.meta.ns));
@@ -187,7 +193,7 @@ kube::Pod PodToV1(const Pod& pod) {
     status->set_name(TextOf(name.entry));
     status->set_resource_claim_name(TextOf(name.claim));
   }
-  return made;
+  return {arena, &made};
 }
 
 kube::Node NodeToV1(const NodeSpec& node) {

@@ -5,6 +5,7 @@
 #define DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_OBJECTS_H_
 
 #include <cstdint>
+#include <memory>
 
 #include "model/cluster_state.h"
 #include "model/kube/name.h"
@@ -31,7 +32,7 @@ Ref<Allocation> AllocationFromV1(const AllocationRef& result, const ClusterState
                                  NamePool& names);
 
 // Claims, their names, and containers that request extended resources alone.
-proto::kube::Pod PodToV1(const Pod& pod);
+std::shared_ptr<const proto::kube::Pod> PodToV1(const Pod& pod);
 // Name and labels alone.
 proto::kube::Node NodeToV1(const NodeSpec& node);
 

@@ -411,7 +411,7 @@ bool StructuredRules::HelpsAll(const WatchEvent& event) const {
 const std::shared_ptr<const kube::Pod>& StructuredRules::V1Of(const Pod& pod) const {
   if (latest_pod_ == nullptr || latest_uid_ != pod.meta.uid ||
       latest_version_ != pod.meta.version) {
-    latest_pod_ = std::make_shared<const kube::Pod>(PodToV1(pod));
+    latest_pod_ = PodToV1(pod);
     latest_uid_ = pod.meta.uid;
     latest_version_ = pod.meta.version;
   }

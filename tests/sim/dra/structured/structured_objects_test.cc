@@ -114,9 +114,10 @@ TEST_F(StructuredObjectsTest, PodsKeepTheirClaims) {
   pod.claims.resize(1);
   pod.claims[0].entry = names_.Intern("gpu");
   pod.claims[0].from_template = names_.Intern("one");
-  EXPECT_THAT(PodToV1(pod).status().resource_claim_statuses(), IsEmpty());
+  EXPECT_THAT(PodToV1(pod)->status().resource_claim_statuses(), IsEmpty());
   pod.claim_names.push_back({names_.Intern("gpu"), names_.Intern("pod-gpu-x")});
-  const kube::Pod v1 = PodToV1(pod);
+  const auto v1_pod = PodToV1(pod);
+  const kube::Pod& v1 = *v1_pod;
   EXPECT_EQ(v1.spec().resource_claims(0).resource_claim_template_name(), "one");
   EXPECT_EQ(v1.status().resource_claim_statuses(0).resource_claim_name(), "pod-gpu-x");
 }
