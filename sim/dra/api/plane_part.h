@@ -5,7 +5,6 @@
 #define DRASIM_SIM_DRA_API_PLANE_PART_H_
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "model/ids.h"
@@ -18,21 +17,12 @@ namespace drasim {
 class PlaneReader;
 class PlaneWriter;
 
-// The effects that parts may have on the run.
-struct PlaneHost {
-  // The pod's deletion is committed: it leaves its node after the grace period of evictions, and
-  // its owner replaces it. No effect if the run has another object for the pod already.
-  std::function<void(const Pod& pod)> evicted;
-};
-
 class PlanePart : public Actor {
  public:
   // Its connection, with its name.
   virtual ClientOptions connection() const = 0;
   // Whether it is a component that scenarios and tests may break by its name.
   virtual bool can_fail() const { return true; }
-  // Called before Start; the host outlives the part.
-  virtual void Attach(const PlaneHost*) {}
   // Call once, before anything else.
   virtual void Start(ApiClient* client) = 0;
 

@@ -120,6 +120,23 @@ void PodObjects::DeletePod(PodId pod) {
   if (state.uid != 0) DeleteObject(std::exchange(state.uid, Uid{0}));
 }
 
+bool PodObjects::OnCommit(const WatchEvent& event) {
+  const Pod* const pod = PeekAs<Pod>(event.object);
+  const bool stops = pod != nullptr && event.type == WatchEvent::Type::kModified &&
+                     pod->meta.deleting && IsPresent(*pod);
+  if (!stops || std::exchange(pods_[pod->row.value()].stopped, true)) return false;
+  stopped_.push_back(pod->row);
+  return true;
+}
+
+std::vector<PodId> PodObjects::TakeStopped() {
+  std::vector<PodId> pods;
+  for (const PodId pod : std::exchange(stopped_, {})) {
+    if (UidOf(pod) != 0 && pods_[pod.value()].stopped) pods.push_back(pod);
+  }
+  return pods;
+}
+
 void PodObjects::DeleteObject(Uid uid) {
   const Ref<Pod> pod = server_->objects().pod(uid);
   if (pod == nullptr) return;
@@ -135,7 +152,7 @@ void PodObjects::DeleteClaim(Uid uid) {
 
 template <typename Archive, typename Self>
 void PodObjects::Fields(Archive& archive, Self& self) {
-  archive(self.pods_);
+  archive(self.pods_, self.stopped_);
 }
 DRASIM_PLANE_FIELDS(PodObjects);
 

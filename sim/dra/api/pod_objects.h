@@ -61,6 +61,11 @@ class PodObjects : public Actor {
   void Release(PodId pod);
   // Deletes the pod's object, now or as soon as it is known.
   void DeletePod(PodId pod);
+  // The change of an object has been committed. True if a component has deleted a pod's present
+  // object, which its kubelet will stop: TakeStopped has it.
+  bool OnCommit(const WatchEvent& event);
+  // Pods whose objects were deleted so since the last call, and that have no other object.
+  std::vector<PodId> TakeStopped();
   // A user deletes the claim; no effect without a claim of this uid.
   void DeleteClaim(Uid uid);
 
@@ -80,9 +85,10 @@ class PodObjects : public Actor {
     bool ending = false;    // BeginEnd
     bool ended = false;     // FinishEnd
     bool unwanted = false;  // delete it as soon as it is known
+    bool stopped = false;   // a component has deleted the present object
     template <typename Archive, typename Self>
     static void Fields(Archive& a, Self& s) {
-      a(s.uid, s.incarnation, s.ending, s.ended, s.unwanted);
+      a(s.uid, s.incarnation, s.ending, s.ended, s.unwanted, s.stopped);
     }
   };
 
@@ -97,6 +103,7 @@ class PodObjects : public Actor {
   SimDuration finished_ttl_;
   ApiClient* client_ = nullptr;
   std::vector<PodState> pods_;  // by PodId
+  std::vector<PodId> stopped_;  // since TakeStopped
 };
 
 }  // namespace drasim

@@ -12,11 +12,12 @@
 namespace drasim {
 namespace {
 
-// Tokens of the engine's timers: the network's next event, PassOn, and from there on the planned
-// faults.
+// Tokens of the engine's timers: the network's next event, PassOn, EvictStopped, and from there on
+// the planned faults.
 constexpr uint64_t kNetworkDue = 0;
 constexpr uint64_t kPassOn = 1;
-constexpr uint64_t kFirstFault = 2;
+constexpr uint64_t kEvictStopped = 2;
+constexpr uint64_t kFirstFault = 3;
 
 ClientOptions ClientWith(absl::string_view name, const ConnectionOptions& connection,
                          uint32_t watches) {
@@ -86,14 +87,13 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
   for (ClaimDriver* driver : drivers_) {
     driver_controllers_.push_back(std::make_unique<DriverController>(driver, of_driver));
   }
-  host_.evicted = [this](const Pod& pod) {
-    const bool runs = clock_.engine() != nullptr;  // else the run is over
-    if (runs && pods_.IsPresent(pod)) engine_->EvictPod(pod.row);
-  };
   network_.set_on_message([this](const ApiMessage& message) { Count(message); });
   network_.set_on_commit([this](const WatchEvent& event) {
     pinned_.OnCommit(event, network_.now());
     journal_.OnCommit(event, network_.now());
+    // Not when the component that deletes the pod hears of it: it may restart before.
+    const bool stops = pods_.OnCommit(event) && clock_.engine() != nullptr;
+    if (stops) clock_.engine()->ArmNodeTimer(network_.now(), kEvictStopped);
   });
 }
 
@@ -152,7 +152,6 @@ void ControlPlane::AttachClaims(PodControl* engine) {
   dra_manager_->Start(
       connect("kubelet", options_.kubelets, DraManager::kWatches, dra_manager_.get()));
   for (PlanePart* part : parts_) {
-    part->Attach(&host_);
     part->Start(network_.Connect(part->connection(), part));
   }
   if (options_.scheduler_reports) {
@@ -185,7 +184,13 @@ bool ControlPlane::IsBusy() const {
 void ControlPlane::OnTimer(uint64_t token, SimTime now) {
   if (token == kNetworkDue) return clock_.OnTimer(now);
   if (token == kPassOn) return devices_.PassOn(engine_);
+  if (token == kEvictStopped) return EvictStopped();
   faults_.Happen(token - kFirstFault, now);
+}
+
+// Their owners replace them after the grace period.
+void ControlPlane::EvictStopped() {
+  for (const PodId pod : pods_.TakeStopped()) engine_->EvictPod(pod);
 }
 
 void ControlPlane::PodsCreated(JobId job, SimTime now) {

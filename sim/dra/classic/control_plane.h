@@ -151,6 +151,7 @@ class ControlPlane : public NodeAgent, private PodRunner {
   void KnowStart(Archive& archive) const;
   uint64_t StartDigest() const;
   void Count(const ApiMessage& message);
+  void EvictStopped();
   void CreateNodeObjects(const ClaimDriver& driver);
 
   const ClusterState* cluster_;
@@ -172,7 +173,6 @@ class ControlPlane : public NodeAgent, private PodRunner {
   std::vector<std::unique_ptr<DriverController>> driver_controllers_;
   std::unique_ptr<DraManager> dra_manager_;
   std::vector<PlanePart*> parts_;
-  PlaneHost host_;
   PinnedPods pinned_;
   PlaneFaults faults_;
   PodControl* engine_ = nullptr;

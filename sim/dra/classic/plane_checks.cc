@@ -76,7 +76,10 @@ absl::Status PlaneChecks::CheckClaim(const ResourceClaim& claim) const {
     const bool kept = absl::c_any_of(claim.meta.finalizers, [](Name finalizer) {
       return finalizer.text() == kStructuredClaimFinalizer;
     });
-    if (status.allocation != nullptr && !kept) return Broken(claim, "has devices and no finalizer");
+    // The scheduler takes the finalizer off a claim of its own making before it deletes it.
+    if (status.allocation != nullptr && !kept && !claim.for_extended_resources) {
+      return Broken(claim, "has devices and no finalizer");
+    }
     return absl::OkStatus();
   }
   if (status.allocation != nullptr && status.driver.empty()) {

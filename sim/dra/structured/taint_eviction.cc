@@ -515,12 +515,9 @@ void TaintEviction::TakePodReply(Key key, Work* work, const ApiReply& reply) {
     case Stage::kCondition:
       work->stage = Stage::kDelete;
       return;
-    default: {
+    default:
       ++evicted_pods_;
-      const Ref<Pod> pod = work->pod;
       CountEviction(key);
-      if (host_ != nullptr && host_->evicted) host_->evicted(*pod);
-    }
   }
 }
 

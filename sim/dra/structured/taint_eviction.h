@@ -52,7 +52,6 @@ class TaintEviction : public PlanePart {
   ~TaintEviction() override;
 
   ClientOptions connection() const override;
-  void Attach(const PlaneHost* host) override { host_ = host; }
   void Start(ApiClient* client) override;
   bool IsBusy() const override;
 
@@ -149,7 +148,6 @@ class TaintEviction : public PlanePart {
   ClientOptions connection_;
   DraBehaviour behaviour_;
   ApiClient* client_ = nullptr;
-  const PlaneHost* host_ = nullptr;
   absl::btree_map<PoolName, Pool> pools_;
   absl::btree_map<std::string, Ref<DeviceTaintRuleObject>> evicting_;  // NoExecute, by name
   absl::btree_map<Uid, AllocatedClaim> claims_;

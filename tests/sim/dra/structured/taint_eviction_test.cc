@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,9 +44,11 @@ struct Toleration {
 class TaintEvictionTest : public ::testing::Test {
  protected:
   TaintEvictionTest() {
-    host_.evicted = [this](const Pod& pod) {
-      evicted_.push_back(absl::StrCat(network_.now().seconds(), " ", pod.meta.name.text()));
-    };
+    network_.set_on_commit([this](const WatchEvent& event) {
+      const Pod* const pod = PeekAs<Pod>(event.object);
+      if (pod == nullptr || !pod->meta.deleting || !deleting_.insert(pod->meta.uid).second) return;
+      evicted_.push_back(absl::StrCat(network_.now().seconds(), " ", pod->meta.name.text()));
+    });
     network_.set_on_message([this](const ApiMessage& message) {
       if (client_ == nullptr || message.client != client_->id()) return;
       calls_.push_back(absl::StrCat(message.done.seconds(), " ",
@@ -58,7 +61,6 @@ class TaintEvictionTest : public ::testing::Test {
     ClientOptions options = eviction_.connection();
     if (write_latency != nullptr) options.write_latency = *Distribution::Parse(write_latency);
     client_ = network_.Connect(options, &eviction_);
-    eviction_.Attach(&host_);
     eviction_.Start(client_);
   }
   void RunUntil(double seconds) { network_.RunUntil(At(seconds)); }
@@ -172,9 +174,9 @@ class TaintEvictionTest : public ::testing::Test {
 
   NamePool names_;
   ApiNetwork network_{&names_, 1};
-  PlaneHost host_;
   TaintEviction eviction_{/*rules=*/true, Named(TaintEviction::kName)};
   ApiClient* client_ = nullptr;
+  std::set<Uid> deleting_;
   std::vector<std::string> evicted_;
   std::vector<std::string> calls_;
 };
