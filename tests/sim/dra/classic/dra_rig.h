@@ -31,6 +31,7 @@
 #include "model/mig_table.h"
 #include "model/random.h"
 #include "model/record.h"
+#include "model/state_io.h"
 #include "model/time.h"
 #include "policies/devices/counting_driver.h"
 #include "policies/framework/claim_driver.h"
@@ -476,6 +477,11 @@ class Meddler : public Actor {
     client_ = network->Connect(client, this);
     Pause();
   }
+  // All but the timers, which are those of the network.
+  void TakeOver(const Meddler& other) {
+    options_.deeds = other.options_.deeds;
+    choices_ = other.choices_;
+  }
   void OnWatch(const WatchEvent&) override {}
   void OnReply(uint64_t, const ApiReply&) override {}
   void OnTimer(uint64_t) override {
@@ -521,11 +527,12 @@ class FaultRig : public PlaneRig {
     // A run in which nothing happens for long is taken for one that hangs.
     s_.plane.kubelet.prepare_retry = s_.plane.kubelet.retry;
     seen_.resize(s_.faults.size());
+    // Clients are connected before the run begins, as checkpoints demand.
+    s_.objects = [this, objects = s_.objects](ControlPlane& plane) {
+      if (objects) objects(plane);
+      if (s_.meddler.pause.has_value()) meddler_.Start(&plane.network());
+    };
     Build(&s_);
-    if (s_.meddler.pause.has_value()) {
-      meddler_.Start(&plane_->network());
-      Nudge();
-    }
   }
 
   // One event of the engine. Empty, or what is wrong after it.
@@ -534,6 +541,24 @@ class FaultRig : public PlaneRig {
     return Check();
   }
   bool finished() const { return rig_->engine().finished(); }
+  // Continues the run of `other`, which has the same scenario and outlives this, from its saved
+  // state. Empty, or what is wrong with the state that was loaded.
+  std::string TakeOver(const FaultRig& other) {
+    const std::string state = other.rig_->State();
+    StateReader in(state);
+    if (absl::Status s = rig_->engine().Load(in); !s.ok()) return std::string(s.message());
+    messages_ = other.messages_;
+    meddler_.TakeOver(other.meddler_);
+    seen_ = other.seen_;
+    struck_ = other.struck_;
+    pods_ = other.pods_;
+    gone_ = other.gone_;
+    progress_ = other.progress_;
+    labels_ = other.labels_;
+    checked_ = ~ResourceVersion{0};
+    if (rig_->State() != state) return "the state that was loaded is saved otherwise";
+    return Check();
+  }
   // Runs to the end, or for at most `max_events` events.
   std::string Run(int max_events) {
     for (int event = 0; event < max_events && !finished(); ++event) {
@@ -563,11 +588,14 @@ class FaultRig : public PlaneRig {
     LabelClaims();
     Nudge();
   }
-  // "claim-controller", "garbage-collector", "kubelet", the drivers, "scheduler".
+  // "claim-controller", "garbage-collector", "kubelet", the drivers, "scheduler", further parts.
   std::vector<std::string> Components() const {
     std::vector<std::string> names = {"claim-controller", "garbage-collector", "kubelet"};
     for (const auto& driver : drivers_) names.emplace_back(driver->name());
     names.emplace_back("scheduler");
+    for (const PlanePart* part : plane_->parts()) {
+      if (part->can_fail()) names.push_back(part->connection().name);
+    }
     return names;
   }
 
@@ -650,8 +678,6 @@ class FaultRig : public PlaneRig {
   virtual std::string CheckMore() const { return ""; }
   // Nothing happens to a client without watches, but the engine learns when the network is due.
   void Nudge() { plane_->faults().BreakWatch("user", SimDuration()); }
-
- private:
   void Hear(const ApiMessage& m) override {
     PlaneRig::Hear(m);
     if (m.verb == Verb::kCreate && m.kind == ObjectKind::kPod && m.code == ApiCode::kOk) {
@@ -659,7 +685,7 @@ class FaultRig : public PlaneRig {
     }
     if (m.kind == ObjectKind::kPod && IsWrite(m.verb) && m.code == ApiCode::kOk) progress_ = m.done;
     const std::string& component = NameOf(m.client);
-    if (component == "user" || component == "meddler" || component == "publisher") return;
+    if (!plane_->HasComponent(component)) return;
     std::string call;
     for (size_t i = 0; i < s_.faults.size(); ++i) {
       const CallFault& fault = s_.faults[i];
@@ -673,6 +699,8 @@ class FaultRig : public PlaneRig {
       Strike(fault, component);
     }
   }
+
+ private:
   void Strike(const CallFault& fault, const std::string& component) {
     switch (fault.action) {
       case CallFault::Action::kRestart:

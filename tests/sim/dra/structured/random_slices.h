@@ -36,7 +36,8 @@ enum class DeviceKind : uint8_t {
 struct RandomDriver {
   std::string name;
   DeviceKind kind = DeviceKind::kPlain;
-  int64_t count = 1;  // devices, or units, that a claim wants
+  int64_t count = 1;                                       // devices, or units, that a claim wants
+  std::vector<proto::kube::DeviceToleration> tolerations;  // of its claims
 };
 
 struct RandomSlices {
@@ -145,6 +146,11 @@ inline ObjectRef SliceObject(NamePool& names, const proto::kube::ResourceSlice& 
   return Ref<ResourceSliceObject>(std::move(object));
 }
 
+// "gpu.example.com/device".
+inline std::string ResourceOf(const RandomDriver& driver) {
+  return absl::StrCat(driver.name, "/device");
+}
+
 inline proto::kube::DeviceClaim WishOf(const RandomDriver& driver) {
   proto::kube::DeviceClaim claim;
   proto::kube::DeviceRequest* const request = claim.add_requests();
@@ -152,6 +158,7 @@ inline proto::kube::DeviceClaim WishOf(const RandomDriver& driver) {
   proto::kube::ExactDeviceRequest* const exact = request->mutable_exactly();
   exact->set_device_class_name(driver.name);
   exact->set_allocation_mode("ExactCount");
+  for (const auto& toleration : driver.tolerations) *exact->add_tolerations() = toleration;
   exact->set_count(1);
   if (driver.kind == DeviceKind::kShares) {
     (*exact->mutable_capacity()->mutable_requests())["units"] = absl::StrCat(driver.count);
@@ -168,7 +175,10 @@ inline proto::kube::DeviceClaim WishOf(const RandomDriver& driver) {
 }
 
 // The class and the template have the driver's name; a claim for everybody is named "shared-...".
-inline void CreateSlices(const RandomSlices& drawn, ControlPlane& plane) {
+// The class serves the extended resource of ResourceOf. Slices of drivers in `unpublished` are left
+// out, unless all nodes reach their devices.
+inline void CreateSlices(const RandomSlices& drawn, ControlPlane& plane,
+                         const std::set<std::string>& unpublished = {}) {
   NamePool& names = plane.names();
   for (const RandomDriver& driver : drawn.drivers) {
     auto device_class = std::make_shared<DeviceClassObject>();
@@ -177,6 +187,7 @@ inline void CreateSlices(const RandomSlices& drawn, ControlPlane& plane) {
     object.mutable_metadata()->set_name(driver.name);
     object.mutable_spec()->add_selectors()->mutable_cel()->set_expression(
         absl::StrCat("device.driver == '", driver.name, "'"));
+    object.mutable_spec()->set_extended_resource_name(ResourceOf(driver));
     device_class->object = SharedMessage<proto::kube::DeviceClass>(std::move(object));
     DRASIM_CHECK(plane.Create(Ref<DeviceClassObject>(std::move(device_class))).ok());
     const SharedMessage<proto::kube::DeviceClaim> wish(WishOf(driver));
@@ -192,6 +203,8 @@ inline void CreateSlices(const RandomSlices& drawn, ControlPlane& plane) {
     DRASIM_CHECK(plane.Create(Ref<ResourceClaim>(std::move(shared))).ok());
   }
   for (const auto& pool : drawn.pools) {
+    const proto::kube::ResourceSliceSpec& spec = pool.front().spec();
+    if (!spec.all_nodes() && unpublished.count(spec.driver()) > 0) continue;
     for (const auto& slice : pool) DRASIM_CHECK(plane.Create(SliceObject(names, slice)).ok());
   }
 }
