@@ -3,19 +3,7 @@
 #include <algorithm>
 
 namespace drasim {
-namespace {
-
 namespace kube = ::drasim::proto::kube;
-
-bool IsOwnedBy(const kube::ResourceClaimV1& claim, const kube::Pod& pod) {
-  const auto& owners = claim.metadata().owner_references();
-  return std::any_of(owners.begin(), owners.end(), [&](const kube::OwnerReference& owner) {
-    return owner.controller() && owner.name() == pod.metadata().name() &&
-           owner.uid() == pod.metadata().uid();
-  });
-}
-
-}  // namespace
 
 bool IsExtendedResourceClaim(const kube::ResourceClaimV1& claim) {
   const auto& annotations = claim.metadata().annotations();
@@ -23,12 +11,19 @@ bool IsExtendedResourceClaim(const kube::ResourceClaimV1& claim) {
   return found != annotations.end() && found->second == "true";
 }
 
+bool IsExtendedClaimOf(const kube::ResourceClaimV1& claim, const kube::Pod& pod) {
+  if (!IsExtendedResourceClaim(claim)) return false;
+  const auto& owners = claim.metadata().owner_references();
+  return std::any_of(owners.begin(), owners.end(), [&](const kube::OwnerReference& owner) {
+    return owner.controller() && owner.name() == pod.metadata().name() &&
+           owner.uid() == pod.metadata().uid();
+  });
+}
+
 ClaimRef ClaimCache::FindExtendedClaim(const kube::Pod& pod) const {
   ClaimRef found;
   ForEachClaim([&](const ClaimRef& claim) {
-    if (found == nullptr && IsExtendedResourceClaim(*claim) && IsOwnedBy(*claim, pod)) {
-      found = claim;
-    }
+    if (found == nullptr && IsExtendedClaimOf(*claim, pod)) found = claim;
   });
   return found;
 }

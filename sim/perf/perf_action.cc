@@ -288,6 +288,30 @@ absl::Status ReadSubresources(const StepExpander& step, PerfAction* action) {
   return absl::OkStatus();
 }
 
+absl::Status ReadDriver(const StepExpander& step, PerfAction* action) {
+  RETURN_IF_ERROR(step.Text("driverName", &action->driver));
+  RETURN_IF_ERROR(step.Need("driverName", !action->driver.empty()));
+  RETURN_IF_ERROR(step.Text("nodes", &action->nodes));
+  RETURN_IF_ERROR(step.Need("nodes", !action->nodes.empty()));
+  // The only special character of Go's patterns that names of nodes are matched with here.
+  const bool plain = action->nodes.find_first_of("?[\\") == std::string::npos;
+  RETURN_IF_ERROR(step.Need("a pattern of nodes with * alone", plain));
+  RETURN_IF_ERROR(step.Number("maxClaimsPerNode", &action->devices));
+  return step.Need("maxClaimsPerNode above 0", action->devices > 0);
+}
+
+absl::Status ReadCondition(const StepExpander& step, PerfAction* action) {
+  RETURN_IF_ERROR(step.Text("conditionType", &action->condition));
+  RETURN_IF_ERROR(step.Text("conditionStatus", &action->condition_status));
+  RETURN_IF_ERROR(step.Need("conditionType", !action->condition.empty()));
+  // A parameter without quotes is a boolean, which is printed in lower case.
+  std::string& status = action->condition_status;
+  if (status == "true") status = "True";
+  if (status == "false") status = "False";
+  const bool known = status == "True" || status == "False" || status == "Unknown";
+  return step.Need("a conditionStatus of True, False or Unknown", known);
+}
+
 absl::StatusOr<PerfAction> ExpandStep(const PerfStep& given, size_t position, const PerfCase& of,
                                       const PerfWorkload& workload) {
   const StepExpander step(given, workload);
@@ -295,6 +319,7 @@ absl::StatusOr<PerfAction> ExpandStep(const PerfStep& given, size_t position, co
   action.opcode = given.opcode;
   action.where = given.where;
   action.ns = absl::StrCat("namespace-", position);
+  if (given.opcode == Opcode::kAllocResourceClaims) action.ns.clear();
   RETURN_IF_ERROR(step.Text("namespace", &action.ns));
   const bool counts = given.opcode == Opcode::kCreateNodes || given.opcode == Opcode::kCreatePods ||
                       given.opcode == Opcode::kCreatePodSets;
@@ -332,6 +357,9 @@ absl::StatusOr<PerfAction> ExpandStep(const PerfStep& given, size_t position, co
     RETURN_IF_ERROR(step.Need("duration or durationParam", action.duration > SimDuration()));
   }
   if (given.opcode == Opcode::kChurn) RETURN_IF_ERROR(ReadChurn(step, &action));
+  if (given.opcode == Opcode::kCreateResourceDriver) RETURN_IF_ERROR(ReadDriver(step, &action));
+  if (given.opcode == Opcode::kUpdateDeviceConditions)
+    RETURN_IF_ERROR(ReadCondition(step, &action));
   RETURN_IF_ERROR(ReadStage(step, &action));
   RETURN_IF_ERROR(ReadSubresources(step, &action));
   RETURN_IF_ERROR(ReadLabelStrategy(step, &action));

@@ -24,10 +24,11 @@ struct PerfAction {
   Opcode opcode = Opcode::kBarrier;
   std::string where;
   int64_t count = 1;
-  std::string ns;                      // "namespace-POSITION" unless the step says
-  std::vector<std::string> templates;  // paths as given
-  std::string volume_template;         // of createPods; empty: none
-  std::string claim_template;          // likewise
+  // "namespace-POSITION" unless the step says; of allocResourceClaims empty: all.
+  std::string ns;
+  std::vector<std::string> templates;                         // paths as given
+  std::string volume_template;                                // of createPods; empty: none
+  std::string claim_template;                                 // likewise
   std::vector<std::pair<std::string, TemplateValue>> params;  // templateParams
   Labels labels;                                              // labelSelector; empty: all pods
   std::vector<std::string> namespaces;                        // empty: all
@@ -48,6 +49,11 @@ struct PerfAction {
   std::vector<std::pair<std::string, std::string>> allocatable;  // further amounts of nodes
   std::vector<std::pair<std::string, int64_t>> driver_limits;    // of volumes, by CSI driver
   std::vector<std::string> migrated_plugins;
+  std::string driver;            // of createResourceDriver
+  std::string nodes;             // likewise: a pattern of names
+  int64_t devices = 0;           // likewise: on each of the nodes
+  std::string condition;         // of updateDeviceConditions: its type
+  std::string condition_status;  // likewise: True, False or Unknown
 };
 
 // The actions of a workload, in order; a createPodSets has become one createPods for each

@@ -1,5 +1,6 @@
 #include "sim/perf/perf_cluster.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,15 +12,35 @@
 #include "model/node_spec.h"
 #include "model/status_macros.h"
 #include "policies/builtins.h"
+#include "policies/dra/claim_score.h"
 #include "policies/framework/plugin_args.h"
 #include "sim/core/engine_parts.h"
 #include "sim/kube/object_changes.h"
+#include "sim/perf/perf_claim_plugin.h"
 #include "sim/scenario/kube_config.h"
+#include "sim/scenario/name_pattern.h"
 
 namespace drasim::perf {
 namespace {
 
 constexpr uint64_t kRecordsPerInstantAndPod = 1000;
+constexpr char kDynamicResources[] = "DynamicResources";
+
+// The points at which DynamicResources has nothing to do for pods without claims, so that profiles
+// leave them out.
+void AddPointsOfClaims(ProfileSpec* profile) {
+  const std::vector<std::string>& filters = profile->filter;
+  if (std::find(filters.begin(), filters.end(), kDynamicResources) == filters.end()) return;
+  for (std::vector<std::string>* point :
+       {&profile->pre_enqueue, &profile->reserve, &profile->pre_bind}) {
+    if (std::find(point->begin(), point->end(), kDynamicResources) == point->end()) {
+      point->emplace_back(kDynamicResources);
+    }
+  }
+  const bool scores = std::any_of(profile->score.begin(), profile->score.end(),
+                                  [](const auto& one) { return one.plugin == kDynamicResources; });
+  if (!scores) profile->score.push_back({kDynamicResources, kClaimScoreWeight});
+}
 
 std::string KeyOf(absl::string_view ns, absl::string_view name) {
   return absl::StrCat(ns, "/", name);
@@ -77,9 +98,19 @@ PerfCluster::~PerfCluster() = default;
 absl::StatusOr<std::unique_ptr<PerfCluster>> PerfCluster::Make(const RunSpec& spec,
                                                                const SchedulerGates& gates) {
   std::unique_ptr<PerfCluster> cluster(new PerfCluster(spec));
+  if (gates.dra.has_value()) RETURN_IF_ERROR(cluster->BuildClaims(spec, *gates.dra));
   RETURN_IF_ERROR(cluster->BuildProfiles(spec));
   cluster->BuildRoles(spec, gates);
   return cluster;
+}
+
+absl::Status PerfCluster::BuildClaims(const RunSpec& spec, const DraGates& gates) {
+  ASSIGN_OR_RETURN(const PerfClaimOptions options, ClaimOptionsOf(gates, spec.seed));
+  claims_ = std::make_unique<PerfClaims>(options, spec.seed, &cluster_);
+  registry_.ReplacePlugin(kDynamicResources, [this](const PolicyContext&) {
+    return std::make_unique<PerfClaimPlugin>(claims_.get());
+  });
+  return absl::OkStatus();
 }
 
 absl::Status PerfCluster::BuildProfiles(const RunSpec& spec) {
@@ -105,6 +136,7 @@ absl::Status PerfCluster::BuildProfiles(const RunSpec& spec) {
   std::vector<Profile*> all;
   for (ProfileSpec& wanted : config.profiles) {
     if (scheduler.preemption != PreemptionMode::kPriority) wanted.post_filter.clear();
+    if (claims_ != nullptr) AddPointsOfClaims(&wanted);
     if (scheduler.kube->two_terms) {
       PluginArgs& args = wanted.args["NodeResourcesBalancedAllocation"];
       auto balanced = ArgsOr<BalancedAllocationArgs>(args);
@@ -171,9 +203,22 @@ void PerfCluster::BuildRoles(const RunSpec& spec, const SchedulerGates& gates) {
   auto dispatcher = std::make_unique<KubernetesDispatcher>(dispatch, queue, spec.seed);
   dispatcher_ = dispatcher.get();
   scheduling_->SetDispatcher(std::move(dispatcher));
+  signals_ = std::make_unique<PodSignals>(run_.get(), scheduling_.get(), lifecycle_.get());
+  if (claims_ != nullptr) claims_->Start(run_.get(), signals_.get(), gates.queueing_hints);
 }
 
 // --- Nodes ---
+
+NodeSpec PerfCluster::SpecFor(const proto::kube::Node& node) const {
+  NodeSpec spec = SpecOfNode(node);
+  if (claims_ == nullptr) return spec;
+  for (const std::string& resource : claims_->served()) {
+    const bool reported = std::any_of(spec.extended.begin(), spec.extended.end(),
+                                      [&](const auto& one) { return one.first == resource; });
+    if (!reported) spec.extended.emplace_back(resource, 0);
+  }
+  return spec;
+}
 
 absl::Status PerfCluster::AddNode(std::shared_ptr<const proto::kube::Node> node) {
   NodeEntry& entry = nodes_[node->metadata().name()];
@@ -181,7 +226,7 @@ absl::Status PerfCluster::AddNode(std::shared_ptr<const proto::kube::Node> node)
     return absl::AlreadyExistsError(
         absl::StrCat("there is a node '", node->metadata().name(), "' already"));
   }
-  const NodeSpec spec = SpecOfNode(*node);
+  const NodeSpec spec = SpecFor(*node);
   for (const auto& [resource, amount] : spec.extended) extended_.insert(resource);
   if (extended_.size() > kMaxExtendedNames) {
     return absl::UnimplementedError(
@@ -195,6 +240,10 @@ absl::Status PerfCluster::AddNode(std::shared_ptr<const proto::kube::Node> node)
   }
   entry.object = std::move(node);
   entry.present = true;
+  if (claims_ != nullptr) {
+    claims_->PutNode(entry.id, *entry.object);
+    claims_->ServeResources();
+  }
   run_->Emit(RecordKind::kNodeChanged, PodId(), entry.id, DeviceSet(),
              static_cast<uint32_t>(NodeChangeKind::kAvailable));
   scheduling_->Notify(ClusterChange{.event = kNodeAdded, .node = entry.id});
@@ -210,7 +259,8 @@ absl::Status PerfCluster::UpdateNode(std::shared_ptr<const proto::kube::Node> no
   NodeEntry& entry = found->second;
   const NodeSpec before = cluster_.node_spec(entry.id);
   const std::shared_ptr<const proto::kube::Node> old = std::exchange(entry.object, std::move(node));
-  RETURN_IF_ERROR(cluster_.UpdateNode(entry.id, SpecOfNode(*entry.object)));
+  RETURN_IF_ERROR(cluster_.UpdateNode(entry.id, SpecFor(*entry.object)));
+  if (claims_ != nullptr) claims_->PutNode(entry.id, *entry.object);
   for (const ClusterEvent event : ChangesOfNode(*old, *entry.object)) {
     ClusterChange change;
     change.event = event;
@@ -232,6 +282,7 @@ absl::Status PerfCluster::DeleteNode(absl::string_view name) {
   const NodeId node = found->second.id;
   const NodeSpec before = cluster_.node_spec(node);
   lifecycle_->EvictFrom(node, EvictionCause::kNodeLost);
+  for (const JobId lost : std::exchange(newly_lost_, {})) ForgetPod(lost);
   cluster_.SetAvailable(node, false);
   run_->Emit(RecordKind::kNodeChanged, PodId(), node, DeviceSet(),
              static_cast<uint32_t>(NodeChangeKind::kUnavailable));
@@ -253,6 +304,52 @@ void PerfCluster::SetObjects(ClusterObjects objects, bool volumes) {
   scheduling_->Wake();
 }
 
+// --- Structured DRA ---
+
+absl::Status PerfCluster::AddDraObject(const proto::kube::Object& object) {
+  const size_t served = claims_->served().size();
+  RETURN_IF_ERROR(claims_->Add(object));
+  if (claims_->served().size() > served && !nodes_.empty()) {
+    // One node with a column gives it to all.
+    const NodeEntry& entry = nodes_.begin()->second;
+    RETURN_IF_ERROR(cluster_.UpdateNode(entry.id, SpecFor(*entry.object)));
+    claims_->ServeResources();
+  }
+  DeliverClaims();
+  return absl::OkStatus();
+}
+
+void PerfCluster::AddDriver(const std::string& driver, const std::string& nodes, int64_t devices) {
+  for (const auto& [name, entry] : nodes_) {
+    if (!entry.present || !MatchesPattern(nodes, name)) continue;
+    claims_->PublishDevices(driver, entry.id, devices);
+  }
+  DeliverClaims();
+}
+
+absl::Status PerfCluster::AllocateClaims(const std::string& ns) {
+  RETURN_IF_ERROR(claims_->Allocate(ns));
+  DeliverClaims();
+  return absl::OkStatus();
+}
+
+bool PerfCluster::SetCondition(const std::string& ns, const std::string& type,
+                               const std::string& status) {
+  const bool set = claims_->SetCondition(ns, type, status);
+  DeliverClaims();
+  return set;
+}
+
+void PerfCluster::DeliverClaims() {
+  if (claims_ != nullptr) claims_->Deliver();
+}
+
+void PerfCluster::ForgetPod(JobId job) {
+  if (claims_ == nullptr) return;
+  claims_->RemovePod(PodOf(job));
+  claims_->Deliver();
+}
+
 // --- Pods ---
 
 absl::StatusOr<JobId> PerfCluster::AddPod(const proto::kube::Pod& pod) {
@@ -263,6 +360,7 @@ absl::StatusOr<JobId> PerfCluster::AddPod(const proto::kube::Pod& pod) {
   last_entry_.finalized = pod.metadata().finalizers_size() > 0;
   last_shape_ = shapes_.Intern(ShapeOfPod(pod));
   last_priority_ = pod.spec().priority();
+  if (claims_ != nullptr) last_pod_ = pod;
   return AddAnother(pod.metadata().namespace_(), pod.metadata().name());
 }
 
@@ -284,7 +382,14 @@ absl::StatusOr<JobId> PerfCluster::AddAnother(absl::string_view ns, absl::string
   lifecycle_->AddJob(job);
   pods_.push_back(last_entry_);
   run_->Emit(RecordKind::kPodArrived, pod, NodeId(), DeviceSet(), last_shape_.value());
+  if (claims_ != nullptr) {
+    proto::kube::Pod object = last_pod_;
+    object.mutable_metadata()->set_namespace_(std::string(ns));
+    object.mutable_metadata()->set_name(std::string(name));
+    RETURN_IF_ERROR(claims_->AddPod(pod, std::move(object)));
+  }
   dispatcher_->Add(job);
+  DeliverClaims();
   scheduling_->Wake();
   return job;
 }
@@ -331,6 +436,11 @@ void PerfCluster::NotifyOfPod(JobId job, const PodShape& before, const PodShape&
   scheduling_->Wake();
 }
 
+void PerfCluster::DeletePodNow(JobId job) {
+  pods_[job.value()].stays = false;
+  DeletePod(job);
+}
+
 void PerfCluster::DeletePod(JobId job, bool preempted) {
   PodEntry& entry = pods_[job.value()];
   if (entry.gone) return;
@@ -340,6 +450,7 @@ void PerfCluster::DeletePod(JobId job, bool preempted) {
   const bool holds = state == JobState::kStarting || state == JobState::kRunning;
   if (!entry.finalized && !(entry.stays && holds)) {
     lifecycle_->DeleteOwner(job);
+    ForgetPod(job);
     return scheduling_->Wake();
   }
   if (state == JobState::kWaiting) dispatcher_->Remove(job);
@@ -358,7 +469,12 @@ bool PerfCluster::IsAttempted(JobId job) const {
 
 std::string PerfCluster::MessageOf(JobId job) {
   if (!ShapeOf(job).constraints.gates.empty()) return "waits for its scheduling gates";
-  return placer_->MessageNow(job, run_->now());
+  if (jobs_.row(job).state == JobState::kStarting) return "has a node, and waits for its devices";
+  if (claims_ == nullptr) return placer_->MessageNow(job, run_->now());
+  claims_->set_only_asks(true);
+  std::string message = placer_->MessageNow(job, run_->now());
+  claims_->set_only_asks(false);
+  return message;
 }
 
 // --- Waiting ---
@@ -405,6 +521,7 @@ void PerfCluster::OnRecord(const Record& record) {
       entry.bound_at = record.time;
       ++bound_;
       newly_bound_.push_back(job);
+      if (claims_ != nullptr) claims_->OnBound(record.pod);
       return Close(job);
     case RecordKind::kAttemptFailed:
       entry.attempted = true;
@@ -412,6 +529,7 @@ void PerfCluster::OnRecord(const Record& record) {
       return;
     case RecordKind::kPodFailed:
       entry.gone = true;
+      if (claims_ != nullptr) newly_lost_.push_back(job);
       return Close(job);
     default:
       return;
@@ -437,6 +555,8 @@ absl::Status PerfCluster::HandleEvent() {
     case EventKind::kTimer:
       if (event.b == kDispatcherTimer) {
         scheduling_->OnTimer();
+      } else if (event.b == kNodeAgentTimer) {
+        claims_->OnTimer(PodId(event.a), event.c);
       } else {
         lifecycle_->OnEvent(event);
       }
@@ -451,6 +571,7 @@ absl::Status PerfCluster::HandleEvent() {
   }
   if (held_back) scheduling_->Wake();
   TellOfBoundPods();
+  DeliverClaims();
   if (!run_->failure().ok()) return run_->failure();
   const uint64_t allowed = run_->options().max_records_per_instant;
   const uint64_t at_instant = run_->records_at_instant();

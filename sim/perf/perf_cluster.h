@@ -11,6 +11,8 @@
 // KubernetesDispatcher, KubeCycle, JobLifecycle). What differs from a run of a scenario is who acts
 // on the objects: nobody recreates pods, and no kubelet ends those that are deleted. So a bound pod
 // with a grace period, and any pod with finalizers, stays where it is and is terminating.
+//
+// With SchedulerGates::dra, DynamicResources follows the rules of structured DRA (PerfClaims).
 #ifndef DRASIM_SIM_PERF_PERF_CLUSTER_H_
 #define DRASIM_SIM_PERF_PERF_CLUSTER_H_
 
@@ -33,6 +35,7 @@
 #include "model/gpu_model_table.h"
 #include "model/ids.h"
 #include "model/job_table.h"
+#include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/proto/kube.pb.h"
 #include "model/record.h"
@@ -45,11 +48,13 @@
 #include "sim/core/kubernetes_dispatcher.h"
 #include "sim/core/nominator.h"
 #include "sim/core/placer.h"
+#include "sim/core/pod_signals.h"
 #include "sim/core/profiles.h"
 #include "sim/core/quotas.h"
 #include "sim/core/run_context.h"
 #include "sim/core/scheduling_cycle.h"
 #include "sim/core/scheduling_loop.h"
+#include "sim/perf/perf_claims.h"
 #include "sim/record/fingerprint.h"
 #include "sim/record/start_report.h"
 #include "sim/run/work_steps.h"
@@ -60,6 +65,8 @@ namespace drasim::perf {
 // Feature gates with an effect here.
 struct SchedulerGates {
   bool queueing_hints = true;
+  // Structured DRA is there, with these gates of its own; none: pods have no claims.
+  std::optional<DraGates> dra;
 };
 
 class PerfCluster {
@@ -89,8 +96,22 @@ class PerfCluster {
   absl::Status UpdatePod(const proto::kube::Pod& pod, bool only_requests);
   // Nothing if it is gone. `preempted`: by the scheduler.
   void DeletePod(JobId pod, bool preempted = false);
+  // Without a grace period: only finalizers keep it.
+  void DeletePodNow(JobId pod);
   // Replaces the objects beside nodes and pods. `volumes`: some of those for volumes changed.
   void SetObjects(ClusterObjects objects, bool volumes);
+
+  // --- structured DRA. REQUIRES: SchedulerGates::dra ---
+  // A DeviceClass, ResourceSlice, ResourceClaim, ResourceClaimTemplate or DeviceTaintRule.
+  // AlreadyExists for a second claim of a name.
+  absl::Status AddDraObject(const proto::kube::Object& object);
+  // A driver with that many devices on each node whose name matches (sim/scenario/name_pattern.h).
+  void AddDriver(const std::string& driver, const std::string& nodes, int64_t devices);
+  // As PerfClaims.
+  absl::Status AllocateClaims(const std::string& ns);
+  bool SetCondition(const std::string& ns, const std::string& type, const std::string& status);
+  // Null without structured DRA.
+  const PerfClaims* claims() const { return claims_.get(); }
 
   // --- pods ---
   size_t pod_count() const { return jobs_.size(); }
@@ -148,7 +169,11 @@ class PerfCluster {
   };
 
   explicit PerfCluster(const RunSpec& spec);
+  absl::Status BuildClaims(const RunSpec& spec, const DraGates& gates);
   absl::Status BuildProfiles(const RunSpec& spec);
+  // As the node's object says, with a column for each resource that claims serve.
+  NodeSpec SpecFor(const proto::kube::Node& node) const;
+  void DeliverClaims();
   void BuildRoles(const RunSpec& spec, const SchedulerGates& gates);
   PodId PodOf(JobId job) const { return jobs_.row(job).first_pod; }
   // The pod waits for what WaitFor waits for no longer.
@@ -157,6 +182,8 @@ class PerfCluster {
   void OnRecord(const Record& record);
   // Tells the queue of pods that were bound since the last call.
   void TellOfBoundPods();
+  // A pod has left the API server.
+  void ForgetPod(JobId pod);
   void NotifyOfPod(JobId pod, const PodShape& before, const PodShape& after);
 
   RunSpec spec_;
@@ -164,6 +191,7 @@ class PerfCluster {
   ShapeTable shapes_{&models_};
   ClusterState cluster_{&models_, &shapes_};
   JobTable jobs_;
+  std::unique_ptr<PerfClaims> claims_;
   Quotas quotas_;
   Registry registry_;
   std::vector<std::unique_ptr<Profile>> profiles_;
@@ -180,6 +208,7 @@ class PerfCluster {
   std::unique_ptr<SchedulingLoop> scheduling_;
   std::unique_ptr<JobLifecycle> lifecycle_;
   std::unique_ptr<Control> control_;
+  std::unique_ptr<PodSignals> signals_;
   KubernetesDispatcher* dispatcher_ = nullptr;
 
   std::vector<PodEntry> pods_;  // by JobId
@@ -193,9 +222,11 @@ class PerfCluster {
   std::set<std::string> extended_;  // resources of all nodes so far
   ShapeId last_shape_;
   int32_t last_priority_ = 0;
+  proto::kube::Pod last_pod_;  // with structured DRA
   PodEntry last_entry_;
   std::vector<JobId> waited_for_;
   std::vector<JobId> newly_bound_;
+  std::vector<JobId> newly_lost_;  // with their nodes
   size_t bound_ = 0;
   bool waits_for_attempts_ = false;
   size_t open_ = 0;

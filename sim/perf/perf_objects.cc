@@ -38,9 +38,23 @@ kube::ObjectMeta* MutableMetaOf(kube::Object* object) {
       return object->mutable_replication_controller()->mutable_metadata();
     case kube::Object::kStatefulSet:
       return object->mutable_stateful_set()->mutable_metadata();
+    case kube::Object::kDeviceClass:
+      return object->mutable_device_class()->mutable_metadata();
+    case kube::Object::kDeviceTaintRule:
+      return object->mutable_device_taint_rule()->mutable_metadata();
+    case kube::Object::kResourceSlice:
+      return object->mutable_resource_slice()->mutable_metadata();
+    case kube::Object::kResourceClaimV1:
+      return object->mutable_resource_claim_v1()->mutable_metadata();
+    case kube::Object::kResourceClaimTemplateV1:
+      return object->mutable_resource_claim_template_v1()->mutable_metadata();
     default:
       return object->mutable_service()->mutable_metadata();
   }
+}
+
+bool IsClusterWide(const kube::Object& object) {
+  return object.has_device_class() || object.has_device_taint_rule() || object.has_resource_slice();
 }
 
 }  // namespace
@@ -223,9 +237,15 @@ absl::StatusOr<std::string> PerfObjects::AddOther(const kube::Object& given,
     AddNamespace(meta.name(), &object->namespace_());
     return absl::StrCat("Namespace/", meta.name());
   }
-  meta.set_namespace_(ns);
-  AddNamespace(ns, nullptr);
+  if (!IsClusterWide(*object)) {
+    meta.set_namespace_(ns);
+    AddNamespace(ns, nullptr);
+  }
   RETURN_IF_ERROR(Checked(*object));
+  if (PerfClaims::IsKind(*object)) {
+    RETURN_IF_ERROR(cluster_.AddDraObject(*object));
+    return std::string();
+  }
   const std::string key =
       absl::StrCat(static_cast<int>(object->object_case()), "/", ns, "/", meta.name());
   others_[key] = std::move(object);

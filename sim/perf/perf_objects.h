@@ -38,7 +38,8 @@ class PerfObjects {
   // The pods of createPods, with their volumes.
   absl::StatusOr<std::vector<JobId>> AddPods(const PerfAction& action);
   absl::StatusOr<JobId> AddPod(const proto::kube::Pod& given, const std::string& ns);
-  // An object of another kind. Returns its key for RemoveOther.
+  // An object of another kind. Returns its key for RemoveOther; empty for those of structured DRA,
+  // which stay.
   absl::StatusOr<std::string> AddOther(const proto::kube::Object& given, const std::string& ns);
   void RemoveOther(const std::string& key);
   // Object number `index` of updateAny.

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <set>
+#include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/kube/shape_of_pod.h"
@@ -28,7 +30,7 @@ struct KnownGate {
 
 // Gates that are not here are refused when they are on.
 constexpr std::array<KnownGate, 6> kGates = {{
-    {"DynamicResourceAllocation", GateEffect::kNone},  // pods with claims are refused themselves
+    {"DynamicResourceAllocation", GateEffect::kServed},
     {"InPlacePodVerticalScaling", GateEffect::kNoneIfOn},
     {"NodeDeclaredFeatures", GateEffect::kNoneIfOff},
     {"SchedulerAsyncAPICalls", GateEffect::kNone},
@@ -36,19 +38,27 @@ constexpr std::array<KnownGate, 6> kGates = {{
     {"SchedulerQueueingHints", GateEffect::kServed},
 }};
 
+constexpr char kDraGate[] = "DynamicResourceAllocation";
+
+// Gates of structured DRA have this prefix.
+bool IsDraGate(absl::string_view gate) { return absl::StartsWith(gate, "DRA"); }
+
 bool IsLacking(const std::string& gate, bool on) {
+  if (IsDraGate(gate)) return !ClaimOptionsOf({{gate, on}}, /*seed=*/0).ok();
   const auto* const known = std::find_if(
       kGates.begin(), kGates.end(), [&gate](const KnownGate& one) { return one.name == gate; });
   if (known == kGates.end() || known->effect == GateEffect::kNoneIfOff) return on;
   return known->effect == GateEffect::kNoneIfOn && !on;
 }
 
-absl::string_view LackingOperation(Opcode opcode) {
+constexpr char kWithoutDra[] = "structured DRA without its feature gate";
+
+absl::string_view LackingOperation(Opcode opcode, bool dra) {
   switch (opcode) {
     case Opcode::kCreateResourceDriver:
     case Opcode::kAllocResourceClaims:
     case Opcode::kUpdateDeviceConditions:
-      return "structured DRA";
+      return dra ? "" : kWithoutDra;
     case Opcode::kCreatePodGroups:
       return "PodGroups";
     default:
@@ -57,7 +67,7 @@ absl::string_view LackingOperation(Opcode opcode) {
 }
 
 // Kinds of objects that the operation may make.
-std::vector<absl::string_view> KindsOf(Opcode opcode) {
+std::vector<absl::string_view> KindsOf(Opcode opcode, bool dra) {
   switch (opcode) {
     case Opcode::kCreateNodes:
       return {"Node"};
@@ -66,6 +76,14 @@ std::vector<absl::string_view> KindsOf(Opcode opcode) {
     case Opcode::kCreateNamespaces:
       return {"Namespace"};
     case Opcode::kCreateAny:
+      if (dra) {
+        return {"DeviceClass",   "DeviceTaintRule",
+                "Namespace",     "PodDisruptionBudget",
+                "ReplicaSet",    "ReplicationController",
+                "ResourceClaim", "ResourceClaimTemplate",
+                "ResourceSlice", "Service",
+                "StatefulSet"};
+      }
       return {"Namespace", "PodDisruptionBudget", "ReplicaSet", "ReplicationController",
               "Service",   "StatefulSet"};
     case Opcode::kUpdateAny:
@@ -75,17 +93,23 @@ std::vector<absl::string_view> KindsOf(Opcode opcode) {
   }
 }
 
+// Kinds that structured and classic DRA share by name.
+bool IsClassicDra(const proto::kube::Object& object) {
+  return object.has_resource_claim() || object.has_resource_claim_template();
+}
+
 class Checker {
  public:
-  Checker(absl::string_view folder, PerfTemplates* templates)
-      : folder_(folder), templates_(*templates) {}
+  // `dra`: structured DRA is there.
+  Checker(absl::string_view folder, bool dra, PerfTemplates* templates)
+      : folder_(folder), dra_(dra), templates_(*templates) {}
 
   void Lack(std::string what) {
     if (named_.insert(what).second) lacking_.push_back(std::move(what));
   }
 
   absl::Status Check(const PerfAction& action) {
-    if (const absl::string_view what = LackingOperation(action.opcode); !what.empty()) {
+    if (const absl::string_view what = LackingOperation(action.opcode, dra_); !what.empty()) {
       Lack(absl::StrCat(what, " (", OpcodeName(action.opcode), ")"));
       return absl::OkStatus();
     }
@@ -127,7 +151,7 @@ class Checker {
     if (!found.ok()) return Note(found.status());
     ObjectSeries series(*found, action.count, action.params);
     ASSIGN_OR_RETURN(const ObjectKind kind, series.Kind());
-    const std::vector<absl::string_view> known = KindsOf(action.opcode);
+    const std::vector<absl::string_view> known = KindsOf(action.opcode, dra_);
     if (std::find(known.begin(), known.end(), kind.kind) == known.end()) {
       Lack(absl::StrCat(kind.kind, " of ", kind.api_version, " in ", OpcodeName(action.opcode)));
       return absl::OkStatus();
@@ -138,13 +162,17 @@ class Checker {
       return absl::OkStatus();
     }
     RETURN_IF_ERROR(object.status());
-    if ((*object)->has_pod() && (*object)->pod().spec().resource_claims_size() > 0) {
-      Lack("pods with resource claims");
+    if (!dra_ && (*object)->has_pod() && (*object)->pod().spec().resource_claims_size() > 0) {
+      Lack(absl::StrCat(kWithoutDra, " (pods with resource claims)"));
+    }
+    if (dra_ && IsClassicDra(**object)) {
+      Lack(absl::StrCat(kind.kind, " of ", kind.api_version, " in ", OpcodeName(action.opcode)));
     }
     return absl::OkStatus();
   }
 
   std::string folder_;
+  bool dra_;
   PerfTemplates& templates_;
   std::set<std::string> named_;
   std::vector<std::string> lacking_;
@@ -155,7 +183,7 @@ class Checker {
 
 absl::Status CheckWorkload(const std::vector<PerfAction>& actions, const FeatureGates& gates,
                            absl::string_view folder, PerfTemplates* templates) {
-  Checker checker(folder, templates);
+  Checker checker(folder, SchedulerGatesOf(gates).dra.has_value(), templates);
   for (const auto& [gate, on] : gates) {
     if (IsLacking(gate, on)) {
       checker.Lack(absl::StrCat("feature gate ", gate, "=", on ? "true" : "false"));
@@ -167,9 +195,14 @@ absl::Status CheckWorkload(const std::vector<PerfAction>& actions, const Feature
 
 SchedulerGates SchedulerGatesOf(const FeatureGates& gates) {
   SchedulerGates result;
+  DraGates dra_gates;
+  bool dra = false;
   for (const auto& [gate, on] : gates) {
     if (gate == "SchedulerQueueingHints") result.queueing_hints = on;
+    if (gate == kDraGate ? on : IsDraGate(gate) && on) dra = true;
+    if (IsDraGate(gate)) dra_gates[gate] = on;
   }
+  if (dra) result.dra = std::move(dra_gates);
   return result;
 }
 

@@ -99,6 +99,13 @@ class Runner {
         return RunUntil(cluster_->now() + action.duration);
       case Opcode::kCheckPodScheduled:
         return CheckScheduled(action);
+      case Opcode::kCreateResourceDriver:
+        cluster_->AddDriver(action.driver, action.nodes, action.devices);
+        return absl::OkStatus();
+      case Opcode::kAllocResourceClaims:
+        return cluster_->AllocateClaims(action.ns);
+      case Opcode::kUpdateDeviceConditions:
+        return UpdateConditions(action);
       case Opcode::kStartCollectingMetrics:
         collection_ = {cluster_->now(), CpuSeconds(), action.namespaces, action.labels};
         return absl::OkStatus();
@@ -218,26 +225,44 @@ class Runner {
     return waited;
   }
 
-  // Creates, waits and deletes until the time is over.
+  // Creates a batch, and as soon as all of it is bound deletes it and creates the next one, until
+  // the time is over. What is there then stays.
   absl::Status CreateSteadily(const PerfAction& action) {
     const SimTime begin = cluster_->now();
     const double cpu_begin = CpuSeconds();
     const SimTime end = begin + action.duration;
     std::vector<JobId> all;
-    absl::Status waited;
-    do {
+    bool bound = true;
+    while (true) {
       const SimTime round = cluster_->now();
       ASSIGN_OR_RETURN(const std::vector<JobId> pods, Make(action));
-      waited = WaitFor(pods, /*attempted=*/false);
       all.insert(all.end(), pods.begin(), pods.end());
-      if (waited.ok() && cluster_->now() == round && round < end) {
+      ASSIGN_OR_RETURN(bound, WaitUntil(pods, end));
+      if (!bound || cluster_->now() >= end) break;
+      if (cluster_->now() == round) {
         return absl::InvalidArgumentError(
             "steadyState: no time passes; give attempts some, with timing.schedule");
       }
-      for (const JobId pod : pods) cluster_->DeletePod(pod);
-    } while (cluster_->now() < end && waited.ok());
+      for (const JobId pod : pods) cluster_->DeletePodNow(pod);
+    }
     if (action.collects) Measure(all, begin, cpu_begin);
-    return waited;
+    // Upstream would report no throughput.
+    const bool never =
+        std::none_of(all.begin(), all.end(), [this](JobId pod) { return cluster_->IsBound(pod); });
+    if (never && action.duration > SimDuration()) return Stuck(all.size(), begin);
+    return absl::OkStatus();
+  }
+
+  // Whether the pods are all bound before `end`; else it is `end` now.
+  absl::StatusOr<bool> WaitUntil(const std::vector<JobId>& pods, SimTime end) {
+    cluster_->WaitFor(pods, /*attempted=*/false);
+    while (cluster_->open() > 0) {
+      ASSIGN_OR_RETURN(const bool more, Step(end));
+      if (more) continue;
+      cluster_->AdvanceTo(end);
+      return false;
+    }
+    return true;
   }
 
   // Adds the pods that were bound since.
@@ -298,6 +323,21 @@ class Runner {
     if (bound == 0) return absl::OkStatus();
     return absl::DeadlineExceededError(
         absl::StrCat("expected no pod of ", action.ns, " to be scheduled, found ", bound));
+  }
+
+  // Looks at the claims once a second until all of them have devices that wait for conditions.
+  absl::Status UpdateConditions(const PerfAction& action) {
+    const SimTime end = cluster_->now() + action.duration;
+    while (!cluster_->SetCondition(action.ns, action.condition, action.condition_status)) {
+      const SimTime next = cluster_->now() + SimDuration::Seconds(1);
+      if (next > end) {
+        return absl::DeadlineExceededError(absl::StrCat("cannot be met: not all claims of ",
+                                                        action.ns,
+                                                        " have devices that wait for conditions"));
+      }
+      RETURN_IF_ERROR(RunUntil(next));
+    }
+    return absl::OkStatus();
   }
 
   // --- Other objects ---

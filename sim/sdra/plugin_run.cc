@@ -157,7 +157,7 @@ absl::Status PluginRun::Step(const kube::SdraStep& step, Answer* answer) {
       return absl::InvalidArgumentError(
           absl::StrCat("release: found '", step.release(), "', expected a pod"));
     }
-    store_.Release(step.release());
+    store_.ReleaseAll(step.release());
     return absl::OkStatus();
   }
   if (step.has_wait()) {

@@ -288,11 +288,13 @@ TEST_F(PerfRunTest, RefusesWhatIsLackingByName) {
   EXPECT_EQ(Said(Run({"createResourceDriver, driverName: d, nodes: n, maxClaimsPerNode: 1",
                       "createAny, templatePath: class.yaml",
                       "createPods, count: 1, podTemplatePath: gone.yaml"},
-                     "  featureGates: {DRAPartitionableDevices: true, NodeDeclaredFeatures: true}"
-                     "\n")),
-            "refused: feature gate DRAPartitionableDevices=true; feature gate "
-            "NodeDeclaredFeatures=true; structured DRA (createResourceDriver); DeviceClass of "
-            "resource.k8s.io/v1 in createAny; the template gone.yaml is missing");
+                     "  featureGates: {DRANoSuchThing: true, NodeDeclaredFeatures: true}\n")),
+            "refused: feature gate DRANoSuchThing=true; feature gate NodeDeclaredFeatures=true; "
+            "the template gone.yaml is missing");
+  EXPECT_EQ(Said(Run({"createResourceDriver, driverName: d, nodes: n, maxClaimsPerNode: 1",
+                      "createAny, templatePath: class.yaml"})),
+            "refused: structured DRA without its feature gate (createResourceDriver); DeviceClass "
+            "of resource.k8s.io/v1 in createAny");
   const PerfReport member = Run({"createPods, count: 1, podTemplatePath: member.yaml"});
   EXPECT_TRUE(absl::StartsWith(Said(member),
                                "refused: member.yaml:5:3: spec.schedulingGroup: "
