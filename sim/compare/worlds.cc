@@ -34,7 +34,7 @@ namespace {
 
 constexpr absl::string_view kKnownWorlds =
     "direct[:POLICY], device-plugin, device-plugin:static-mig, device-plugin:time-slicing[=N], "
-    "dra-classic[:PLACEMENT][:immediate], dra-structured[:POLICY]";
+    "dra-classic[:PLACEMENT][:immediate], dra-structured[:POLICY][:extended]";
 constexpr absl::string_view kStreamInterval = "1s";
 constexpr absl::string_view kDefaultFormat = "openb";
 constexpr absl::string_view kMigPolicyPrefix = "mig-";
@@ -77,7 +77,8 @@ void KeepReplicas(const proto::Scenario& scenario, ScenarioChange* change) {
 absl::StatusOr<ScenarioChange> DirectWorld(absl::string_view name, absl::string_view policy,
                                            const proto::Scenario& scenario) {
   ScenarioChange change;
-  change.clear = {"front_end.device_plugin", "front_end.dra", "front_end.structured"};
+  change.clear = {"front_end.device_plugin", "front_end.dra", "front_end.structured",
+                  "front_end.lowering.as"};
   ClearLayouts(&change);
   bool mig = false;
   if (!policy.empty()) {
@@ -113,7 +114,7 @@ absl::StatusOr<int64_t> ReplicasOf(absl::string_view name, absl::string_view tex
 absl::StatusOr<ScenarioChange> PluginWorld(absl::string_view name, absl::string_view variant,
                                            const proto::Scenario& scenario) {
   ScenarioChange change;
-  change.clear = {"front_end.dra", "front_end.structured"};
+  change.clear = {"front_end.dra", "front_end.structured", "front_end.lowering.as"};
   ClearSharing(&change);
   change.set = {"front_end.kind=device-plugin"};
   const auto set = [&change](absl::string_view key, absl::string_view value) {
@@ -204,7 +205,8 @@ absl::StatusOr<ScenarioChange> DraWorld(absl::string_view name,
   ASSIGN_OR_RETURN(const bool mig, HasMigGpus(scenario));
   ScenarioChange change;
   // There the scheduler's connection determines how long the write of a binding takes.
-  change.clear = {"front_end.device_plugin", "front_end.structured", "timing.bind"};
+  change.clear = {"front_end.device_plugin", "front_end.structured", "front_end.lowering.as",
+                  "timing.bind"};
   ClearLayouts(&change);
   const bool has_drivers = scenario.front_end().dra().drivers_size() > 0;
   const bool wants_immediate =
@@ -266,12 +268,15 @@ absl::string_view LoweringForPublisher(const proto::SliceDriver& driver) {
 absl::StatusOr<ScenarioChange> StructuredWorld(absl::string_view name,
                                                const std::vector<std::string>& parts,
                                                const proto::Scenario& scenario) {
-  if (parts.size() > 2) return WorldError(name, absl::StrCat("expected one of ", kKnownWorlds));
+  const bool extended = parts.size() > 1 && parts.back() == "extended";
+  const size_t policies = parts.size() - (extended ? 2 : 1);
+  if (policies > 1) return WorldError(name, absl::StrCat("expected one of ", kKnownWorlds));
   ScenarioChange change;
   change.clear = {"front_end.device_plugin", "front_end.dra", "timing.bind"};
   ClearLayouts(&change);
-  change.set = {"front_end.kind=dra-structured"};
-  if (parts.size() > 1) {
+  change.set = {"front_end.kind=dra-structured",
+                absl::StrCat("front_end.lowering.as=", extended ? "extended-resources" : "claims")};
+  if (policies == 1) {
     std::vector<std::string> known;
     for (const ChoicePolicyInfo& info : ChoicePolicyInfos()) known.emplace_back(info.name);
     if (std::find(known.begin(), known.end(), parts[1]) == known.end()) {

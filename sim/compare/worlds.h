@@ -12,10 +12,11 @@
 //                                workload's mix), or a MIG policy's name, with or without "mig-".
 //                                The driver is NVIDIA's, or Intel's for Immediate claims, which
 //                                NVIDIA's refuses, unless the scenario has others
-//   dra-structured[:POLICY]      claims that the scheduler allocates; POLICY chooses among the
-//                                devices of a node (front_end.structured.policy). The driver is
-//                                NVIDIA's, with DynamicMIG where GPUs can be partitioned, unless
-//                                the scenario has others; requests follow what it publishes
+//   dra-structured[:POLICY][:extended]   claims that the scheduler allocates; POLICY chooses among
+//                                the devices of a node (front_end.structured.policy). The driver
+//                                is NVIDIA's, with DynamicMIG where GPUs can be partitioned, unless
+//                                the scenario has others; requests follow what it publishes. With
+//                                `extended`, pods ask for extended resources that classes serve
 //
 // A world overrides the scenario: keys that belong to another front end are cleared, and the keys
 // that the world sets replace the scenario's.

@@ -29,6 +29,8 @@ void Select(const std::string& expression, ExactDeviceRequest* request) {
   request->add_selectors()->mutable_cel()->set_expression(expression);
 }
 
+}  // namespace
+
 proto::SliceDriver ServingDriver(const StructuredDraSpec& spec) {
   if (!spec.drivers.empty()) return spec.drivers[0];
   proto::SliceDriver driver;
@@ -36,15 +38,22 @@ proto::SliceDriver ServingDriver(const StructuredDraSpec& spec) {
   return driver;
 }
 
-}  // namespace
+bool PublishesInstances(const proto::SliceDriver& driver) {
+  return driver.mig() == "static" || driver.mig() == "dynamic";
+}
+
+int64_t SharesOfDevice(const proto::SliceDriver& driver) {
+  int64_t shares = 0;
+  return absl::SimpleAtoi(driver.consumable_shares(), &shares) ? shares : 0;
+}
 
 ClaimLowering::ClaimLowering(const StructuredDraSpec& spec)
     : driver_(ServingDriver(spec)),
-      driver_name_(driver_.name().empty() ? driver_.kind() : driver_.name()) {
+      driver_name_(driver_.name().empty() ? driver_.kind() : driver_.name()),
+      shares_(SharesOfDevice(driver_)) {
   const std::vector<proto::kube::DeviceClass> classes = ClassesOfDriver(driver_);
   if (!classes.empty()) gpu_class_ = classes[0].metadata().name();
   if (classes.size() > 1) mig_class_ = classes[1].metadata().name();
-  if (!absl::SimpleAtoi(driver_.consumable_shares(), &shares_)) shares_ = 0;
 }
 
 std::string ClaimLowering::AttributeOf(absl::string_view name) const {
@@ -106,8 +115,7 @@ std::string ClaimLowering::TemplateFor(const std::string& name, const std::strin
 
 absl::Status ClaimLowering::AddInstances(const std::string& profile, int32_t count,
                                          PodShape* shape) {
-  const bool published = driver_.mig() == "static" || driver_.mig() == "dynamic";
-  if (mig_class_.empty() || !published) {
+  if (mig_class_.empty() || !PublishesInstances(driver_)) {
     return absl::InvalidArgumentError(
         absl::StrCat("a pod wants MIG instances (", profile, "), which the driver ", driver_name_,
                      " does not publish; expected front_end.structured.drivers.0 of the kind ",

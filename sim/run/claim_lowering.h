@@ -11,6 +11,7 @@
 #ifndef DRASIM_SIM_RUN_CLAIM_LOWERING_H_
 #define DRASIM_SIM_RUN_CLAIM_LOWERING_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,9 +29,16 @@ namespace proto::kube {
 class Object;
 }
 
+// The driver that serves the requests of a workload: the first one, without any gpu.nvidia.com.
+proto::SliceDriver ServingDriver(const StructuredDraSpec& spec);
+// Whether the driver publishes MIG instances.
+bool PublishesInstances(const proto::SliceDriver& driver);
+// Shares of each device, where they are a number; else 0.
+int64_t SharesOfDevice(const proto::SliceDriver& driver);
+
 class ClaimLowering {
  public:
-  // Requests are served by the first driver; without drivers by gpu.nvidia.com.
+  // Requests are served by ServingDriver.
   explicit ClaimLowering(const StructuredDraSpec& spec);
 
   // Turns whole GPUs, MIG instances and shares into claims from templates. A request without

@@ -340,6 +340,13 @@ absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTabl
   }
   // Amounts that stay as they are.
   std::set<std::string> reported;
+  if (spec.as_extended_resources) {
+    std::vector<std::string> profiles;
+    for (const auto& table : tables_.tables()) {
+      for (const MigProfile& p : table->profiles()) profiles.push_back(p.name);
+    }
+    RETURN_IF_ERROR(dra_->ServeProfiles(profiles));
+  }
   if (claims) {
     ASSIGN_OR_RETURN(reported, dra_->ServedResources(nodes));
   }
@@ -355,8 +362,8 @@ absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTabl
       RETURN_IF_ERROR(ToDevices(reported, &pod));
     }
     absl::StatusOr<PodShape> made = lowering.Lower(pod);
-    if (claims && made.ok()) made = dra_->ToClaims(*made);
-    return made;
+    if (!claims || !made.ok()) return made;
+    return spec.as_extended_resources ? dra_->ToResources(*made) : dra_->ToClaims(*made);
   };
   const bool any_gpus =
       absl::c_any_of(nodes, [](const NodeSpec& node) { return node.gpu_count > 0; });
@@ -701,14 +708,20 @@ std::vector<TypicalRequest> TypicalRequests(const ShapeTable& shapes,
   return typical;
 }
 
-std::vector<std::pair<std::string, int64_t>> MigMix(const ShapeTable& shapes,
-                                                    const std::vector<JobArrival>& jobs) {
+std::vector<std::pair<std::string, int64_t>> DevicePlan::MigMix(
+    const ShapeTable& shapes, const std::vector<JobArrival>& jobs) const {
+  // The kubelet's choice among a device plugin's instances goes by no mix.
+  const bool by_resource = spec_->front_end.kind == FrontEndKind::kDraStructured;
   absl::btree_map<std::string, int64_t> counted;
   ForEachGroup(jobs, [&](ShapeId id, int64_t pods) {
     for (const auto& [name, count] : shapes.row(id).request.mig) counted[name] += pods * count;
     for (const ClaimEntry& claim : shapes.row(id).claims) {
       if (claim.mig_profile.empty()) continue;
       counted[claim.mig_profile] += pods * std::max<int64_t>(1, claim.gpus);
+    }
+    for (const auto& [name, amount] : shapes.row(id).request.extended) {
+      const std::string profile = by_resource ? ProfileOfResource(name) : "";
+      if (!profile.empty()) counted[profile] += pods * amount;
     }
   });
   int64_t total = 0;

@@ -52,6 +52,10 @@ class DevicePlan {
   absl::Status LayOut(const GpuModelTable& models, const ShapeTable& shapes,
                       const std::vector<JobArrival>& jobs, const std::vector<std::string>& configs,
                       std::vector<NodeSpec>* nodes);
+  // Shares of the MIG profiles among the instances that jobs request, by profile, by claim or, in
+  // structured DRA, as an extended resource; in parts per kMfiScale. O(jobs).
+  std::vector<std::pair<std::string, int64_t>> MigMix(const ShapeTable& shapes,
+                                                      const std::vector<JobArrival>& jobs) const;
   // 5. Null without a node agent.
   std::unique_ptr<DeviceFrontEnd> MakeFrontEnd(const ClusterState* cluster);
 
@@ -97,9 +101,6 @@ class DevicePlan {
 // reference of slot-level fragmentation.
 std::vector<TypicalRequest> TypicalRequests(const ShapeTable& shapes,
                                             const std::vector<JobArrival>& jobs, double percent);
-// Shares of the MIG profiles among the requested instances, in parts per kMfiScale.
-std::vector<std::pair<std::string, int64_t>> MigMix(const ShapeTable& shapes,
-                                                    const std::vector<JobArrival>& jobs);
 
 }  // namespace drasim
 

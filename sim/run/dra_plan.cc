@@ -24,6 +24,7 @@
 #include "sim/run/device_parts.h"
 #include "sim/run/manifest_objects.h"
 #include "sim/run/manifests.h"
+#include "sim/run/resource_lowering.h"
 #include "sim/scenario/name_pattern.h"
 
 namespace drasim {
@@ -241,13 +242,12 @@ std::vector<proto::SliceDriver> DraPlan::Drivers(bool any_gpus) const {
 }
 
 absl::StatusOr<std::set<std::string>> DraPlan::ServedResources(absl::Span<const NodeSpec> nodes) {
-  std::set<std::string> served;
-  if (!serves_resources()) return served;
+  if (!serves_resources()) return served_;
   RETURN_IF_ERROR(ReadObjects());
-  const auto add = [&served](const proto::kube::DeviceClass& device_class) {
-    served.insert(absl::StrCat(kDeviceClassResourcePrefix, device_class.metadata().name()));
+  const auto add = [this](const proto::kube::DeviceClass& device_class) {
+    served_.insert(absl::StrCat(kDeviceClassResourcePrefix, device_class.metadata().name()));
     if (!device_class.spec().extended_resource_name().empty()) {
-      served.insert(device_class.spec().extended_resource_name());
+      served_.insert(device_class.spec().extended_resource_name());
     }
   };
   for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
@@ -258,7 +258,29 @@ absl::StatusOr<std::set<std::string>> DraPlan::ServedResources(absl::Span<const 
   for (const proto::SliceDriver& driver : Drivers(any_gpus)) {
     for (const proto::kube::DeviceClass& made : ClassesOfDriver(driver)) add(made);
   }
-  return served;
+  return served_;
+}
+
+absl::Status DraPlan::ServeProfiles(const std::vector<std::string>& profiles) {
+  RETURN_IF_ERROR(ReadObjects());
+  std::set<std::string> known;
+  for (const std::shared_ptr<const proto::kube::Object>& object : objects_) {
+    if (!object->has_device_class()) continue;
+    known.insert(object->device_class().metadata().name());
+    known.insert(object->device_class().spec().extended_resource_name());
+  }
+  for (proto::kube::DeviceClass& made : ResourceLowering(*spec_->structured).ClassesOf(profiles)) {
+    if (known.count(made.spec().extended_resource_name()) > 0) continue;
+    if (!known.insert(made.metadata().name()).second) continue;
+    auto object = std::make_shared<proto::kube::Object>();
+    *object->mutable_device_class() = std::move(made);
+    objects_.push_back(std::move(object));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PodShape> DraPlan::ToResources(const PodShape& lowered) const {
+  return ResourceLowering(*spec_->structured).ToResources(lowered, served_);
 }
 
 std::string DraPlan::FaultKey(size_t fault) const {

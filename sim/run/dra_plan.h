@@ -44,9 +44,18 @@ class DraPlan {
   // is returned unchanged. InvalidArgument for a request that the first driver cannot express.
   absl::StatusOr<PodShape> ToClaims(const PodShape& lowered);
 
+  // Turns whole GPUs and MIG instances into extended resources instead (ResourceLowering).
+  // REQUIRES: structured DRA; ServedResources has been called.
+  absl::StatusOr<PodShape> ToResources(const PodShape& lowered) const;
+  // Adds DeviceClasses for those of the MIG profiles whose resource no class serves.
+  // REQUIRES: structured DRA. Call after AddObjects, before ServedResources and MakePlane.
+  absl::Status ServeProfiles(const std::vector<std::string>& profiles);
+
   // Extended resources that DeviceClasses serve, explicitly or by their implicit names; none
   // without structured DRA and its gate DRAExtendedResource. Call after AddObjects.
   absl::StatusOr<std::set<std::string>> ServedResources(absl::Span<const NodeSpec> nodes);
+  // Whether ServedResources, which has been called, has the resource.
+  bool Serves(const std::string& resource) const { return served_.count(resource) > 0; }
   // The manifests of the workload's and the cluster's pods, which must outlive the plan.
   void set_given(std::vector<const GivenObjects*> given) {
     containers_.set_given(std::move(given));
@@ -116,6 +125,7 @@ class DraPlan {
 
   const DraSpec* spec_;
   std::optional<ClaimLowering> lowering_;
+  std::set<std::string> served_;  // extended resources
   bool has_gangs_ = false;
   bool objects_are_read_ = false;
   ExtendedContainers containers_;

@@ -32,6 +32,23 @@ kube::Container OnlyRequests(const kube::Container& container, const PodShape& s
   return made;
 }
 
+// Resources that no container names are what a lowering made of other requests (annotations, shared
+// replicas): the first container has them.
+void AddUnnamed(const PodShape& shape, kube::PodSpec* spec) {
+  const auto names = [](const auto& containers, const std::string& resource) {
+    return std::any_of(containers.begin(), containers.end(), [&](const kube::Container& container) {
+      return container.resources().requests().count(resource) > 0;
+    });
+  };
+  if (spec->containers().empty()) return;
+  for (const auto& [resource, amount] : shape.request.extended) {
+    if (amount == 0 || !IsDraResourceName(resource)) continue;
+    if (names(spec->init_containers(), resource) || names(spec->containers(), resource)) continue;
+    auto& requests = *spec->mutable_containers(0)->mutable_resources()->mutable_requests();
+    requests[resource] = ExactAmountText(resource, amount);
+  }
+}
+
 kube::PodSpec FromManifest(const kube::PodSpec& given, const PodShape& shape) {
   kube::PodSpec defaulted = given;
   SetPodDefaults(&defaulted);  // a limit is a request, too
@@ -42,6 +59,7 @@ kube::PodSpec FromManifest(const kube::PodSpec& given, const PodShape& shape) {
   for (const kube::Container& container : defaulted.containers()) {
     *spec.add_containers() = OnlyRequests(container, shape);
   }
+  AddUnnamed(shape, &spec);
   return spec;
 }
 

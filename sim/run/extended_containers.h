@@ -23,8 +23,9 @@ class ExtendedContainers {
   // Init containers and containers with their names, restart policies and requests: of the pod's
   // manifest, or made from its shape, where the container number i of several is "container-i" and
   // a single one "main". Resources of a class that the shape does not request are left out: they
-  // have become claims. Not set for a pod that requests no resource that a class may serve.
-  // O(containers); pods of one manifest and shape share the result.
+  // have become claims. Those that the shape alone requests are the first container's. Not set for
+  // a pod that requests no resource that a class may serve. O(containers); pods of one manifest and
+  // shape share the result.
   SharedMessage<proto::kube::PodSpec> Of(absl::string_view pod, ShapeId id, const PodShape& shape);
 
  private:

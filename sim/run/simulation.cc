@@ -389,11 +389,13 @@ void Simulation::CountWantedResources(std::vector<NodeSpec>* nodes) {
       if (reported.count(name) == 0) unreported.insert(name);
     }
   }
-  unreported_resources_.assign(unreported.begin(), unreported.end());
+  for (const std::string& name : unreported) {
+    if (dra_ == nullptr || !dra_->Serves(name)) unreported_resources_.push_back(name);
+  }
   if (nodes->empty()) return;
   size_t room = kMaxExtendedNames - std::min(kMaxExtendedNames, reported.size());
   std::vector<std::pair<std::string, int64_t>>& counted = nodes->back().extended;
-  for (const std::string& name : unreported_resources_) {
+  for (const std::string& name : unreported) {
     if (room-- == 0) break;
     counted.emplace_back(name, 0);
   }
@@ -621,7 +623,7 @@ absl::Status Simulation::MakeProfile() {
   context.extended_resources = cluster_->extended_names();
   context.mig = models_.any_mig();
   context.holds = shapes_->any_held();
-  context.mig_mix = MigMix(*shapes_, workload_.rows());
+  context.mig_mix = devices_.MigMix(*shapes_, workload_.rows());
   context.resource_scores = spec_.scheduler.resource_scores;
   const std::optional<KubeSchedulerSpec>& kube = spec_.scheduler.kube;
   RETURN_IF_ERROR(MakeProfiles(context));
@@ -635,7 +637,7 @@ absl::Status Simulation::MakeProfile() {
     dra_->set_given(given_objects());
     dra_->SetEvents(spec_.cluster.events);
     RETURN_IF_ERROR(
-        dra_->MakePlane(cluster_.get(), MigMix(*shapes_, workload_.rows()), spec_.seed));
+        dra_->MakePlane(cluster_.get(), devices_.MigMix(*shapes_, workload_.rows()), spec_.seed));
     const absl::Status deletable =
         CheckClaimNames(spec_.workload.deletions, workload_.rows(), *shapes_, dra_->plane());
     if (!deletable.ok()) return deletable;

@@ -135,7 +135,8 @@ class Simulation {
   const std::vector<uint32_t>& ranks() const { return ranks_; }
   // The number of jobs, arrived or not; a gang counts once.
   uint64_t pods_expected() const { return standing_.size() + workload_.order().size(); }
-  // Extended resources that pods request and no node will ever report; ascending.
+  // Extended resources that pods request, no node will ever report and no DeviceClass serves;
+  // ascending.
   const std::vector<std::string>& unreported_resources() const { return unreported_resources_; }
   // Warnings for the user, one line each.
   const std::vector<std::string>& warnings() const { return warnings_; }

@@ -205,7 +205,7 @@ absl::StatusOr<DeviceFrontEndOptions> ReadDeviceOptions(const proto::Scenario& s
   return options;
 }
 
-absl::StatusOr<LoweringSpec> ReadLowering(const proto::Lowering& lowering) {
+absl::StatusOr<LoweringSpec> ReadLowering(const proto::Lowering& lowering, FrontEndKind kind) {
   const absl::StatusOr<LoweringRule> rule = ParseLoweringRule(lowering.rule());
   if (!rule.ok()) return UnderKey("front_end.lowering.rule", rule.status());
   const int32_t replicas = lowering.shared_replicas();
@@ -213,7 +213,14 @@ absl::StatusOr<LoweringSpec> ReadLowering(const proto::Lowering& lowering) {
     return KeyError("front_end.lowering.shared_replicas",
                     absl::StrCat("found ", replicas, ", expected 0 to ", kDeviceMilli));
   }
+  ASSIGN_OR_RETURN(const size_t form, ChoiceOf("front_end.lowering.as", lowering.as(),
+                                               {"claims", "extended-resources"}));
+  if (!lowering.as().empty() && kind != FrontEndKind::kDraStructured) {
+    return KeyError("front_end.lowering.as",
+                    "expected none without front_end.kind: dra-structured");
+  }
   LoweringSpec spec;
+  spec.as_extended_resources = form == 1;
   spec.rule = *rule;
   spec.product = lowering.product();
   spec.profiles.assign(lowering.profiles().begin(), lowering.profiles().end());
@@ -256,7 +263,7 @@ absl::StatusOr<FrontEndSpec> MakeFrontEndSpec(const proto::Scenario& s) {
   ASSIGN_OR_RETURN(const size_t kind,
                    ChoiceOf("front_end.kind", s.front_end().kind(), FrontEndNames()));
   spec.kind = static_cast<FrontEndKind>(kind);
-  ASSIGN_OR_RETURN(spec.lowering, ReadLowering(s.front_end().lowering()));
+  ASSIGN_OR_RETURN(spec.lowering, ReadLowering(s.front_end().lowering(), spec.kind));
   const bool plugin = spec.kind == FrontEndKind::kDevicePlugin;
   if (spec.kind == FrontEndKind::kDraStructured) {
     spec.plugin_nodes = s.front_end().structured().device_plugin_nodes();

@@ -33,6 +33,8 @@ std::optional<FrontEndKind> FindFrontEnd(absl::string_view name);
 
 // `front_end.lowering`: how a job's demand becomes a request.
 struct LoweringSpec {
+  // Structured DRA: requests are extended resources that DeviceClasses serve, instead of claims.
+  bool as_extended_resources = false;
   LoweringRule rule = LoweringRule::kNone;
   std::string product;                // for mig-smallest; empty: the cluster's only one
   std::vector<std::string> profiles;  // for mig-smallest; empty: the default set (LoweringOptions)

@@ -142,6 +142,14 @@ absl::StatusOr<StructuredDraSpec> MakeStructuredDraSpec(const proto::Scenario& s
   spec.rules.allocator.release = *release;
   spec.rules.allocator.features = DefaultDraFeatures(*release);
   RETURN_IF_ERROR(ReadGates(given, &spec));
+  if (s.front_end().lowering().as() == "extended-resources" &&
+      !spec.rules.plugin.extended_resources) {
+    return KeyError("front_end.lowering.as",
+                    absl::StrCat("found 'extended-resources', expected claims: the gate "
+                                 "DRAExtendedResource is off, as it is before release 1.36 "
+                                 "(front_end.structured.release: ",
+                                 given.release(), ")"));
+  }
   RETURN_IF_ERROR(ReadTimes(given, &spec));
   RETURN_IF_ERROR(ReadPolicy(given, &spec));
   spec.plugin_nodes = given.device_plugin_nodes();

@@ -430,11 +430,12 @@ TEST_F(CliCompareWorldsTest, ClaimsAreNegotiated) {
 }
 
 TEST_F(CliCompareWorldsTest, WhatIsRefused) {
-  ExpectRefused(Compare("four.yaml", "direct,device-plugn"),
-                "--worlds: unknown world 'device-plugn', expected one of direct[:POLICY], "
-                "device-plugin, device-plugin:static-mig, device-plugin:time-slicing[=N], "
-                "dra-classic[:PLACEMENT][:immediate], dra-structured[:POLICY] (did you mean "
-                "'device-plugin'?)");
+  ExpectRefused(
+      Compare("four.yaml", "direct,device-plugn"),
+      "--worlds: unknown world 'device-plugn', expected one of direct[:POLICY], "
+      "device-plugin, device-plugin:static-mig, device-plugin:time-slicing[=N], "
+      "dra-classic[:PLACEMENT][:immediate], dra-structured[:POLICY][:extended] (did you mean "
+      "'device-plugin'?)");
   const ProcessResult no_mig =
       Run(Compare("four.yaml", "device-plugin:static-mig", {"--set", "cluster.node.gpu_model=T4"}));
   EXPECT_EQ(no_mig.exit_code, 2);
@@ -453,7 +454,8 @@ TEST(WorldsOfManifestsTest, RunTheSamePodsInEveryWorld) {
                    DRASIM_SOURCE_DIR,
                    "/scenarios/demos/gpu-test1-device-plugin.manifest.yaml]}\n"
                    "front_end: {kind: device-plugin}\n"),
-      {"--worlds", "device-plugin,dra-classic:first-fit,direct"});
+      {"--worlds",
+       "device-plugin,dra-classic:first-fit,direct,dra-structured,dra-structured:extended"});
   ASSERT_TRUE(made.ok()) << made.status();
   for (const Contender& c : made->all) {
     const absl::StatusOr<CellResult> cell = RunCell(c.spec, true, nullptr, true);

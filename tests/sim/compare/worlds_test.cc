@@ -58,8 +58,9 @@ Names Joined(Names a, const Names& b) {
 }
 
 TEST(WorldsTest, Direct) {
-  const Names clear =
-      Joined({"front_end.device_plugin", "front_end.dra", "front_end.structured"}, kLayouts);
+  const Names clear = Joined(
+      {"front_end.device_plugin", "front_end.dra", "front_end.structured", "front_end.lowering.as"},
+      kLayouts);
   EXPECT_EQ(World("direct"),
             (ScenarioChange{clear, {"front_end.kind=direct", "front_end.lowering.rule=none"}}));
   EXPECT_EQ(World("direct:fgd"), (ScenarioChange{clear,
@@ -73,7 +74,7 @@ TEST(WorldsTest, Direct) {
 }
 
 TEST(WorldsTest, DevicePlugin) {
-  const Names clear = {"front_end.dra", "front_end.structured",
+  const Names clear = {"front_end.dra", "front_end.structured", "front_end.lowering.as",
                        "front_end.device_plugin.time_slicing", "front_end.device_plugin.mps"};
   EXPECT_EQ(World("device-plugin"), (ScenarioChange{Joined(clear, kLayouts),
                                                     {"front_end.kind=device-plugin",
@@ -109,15 +110,19 @@ TEST(WorldsTest, DevicePlugin) {
 
 ScenarioChange Dra(const std::string& rule, const Names& more) {
   return {
-      Joined({"front_end.device_plugin", "front_end.structured", "timing.bind"}, kLayouts),
+      Joined({"front_end.device_plugin", "front_end.structured", "front_end.lowering.as",
+              "timing.bind"},
+             kLayouts),
       Joined({"front_end.kind=dra-classic", absl::StrCat("front_end.lowering.rule=", rule)}, more)};
 }
 
 TEST(WorldsTest, DraStructured) {
-  const auto structured = [](const std::string& rule, const Names& drivers) {
+  const auto structured = [](const std::string& rule, const Names& drivers,
+                             const std::string& as = "claims") {
     return ScenarioChange{
         Joined({"front_end.device_plugin", "front_end.dra", "timing.bind"}, kLayouts),
-        Joined(Joined({"front_end.kind=dra-structured"}, drivers),
+        Joined(Joined({"front_end.kind=dra-structured", absl::StrCat("front_end.lowering.as=", as)},
+                      drivers),
                {absl::StrCat("front_end.lowering.rule=", rule)})};
   };
   const auto nvidia = [](absl::string_view mig) {
@@ -129,6 +134,11 @@ TEST(WorldsTest, DraStructured) {
   EXPECT_EQ(
       World("dra-structured:best-fit", kT4),
       structured("whole-gpu", Joined({"front_end.structured.policy=best-fit"}, nvidia("none"))));
+  EXPECT_EQ(World("dra-structured:extended"),
+            structured("mig-smallest", nvidia("dynamic"), "extended-resources"));
+  EXPECT_EQ(World("dra-structured:pack:extended", kT4),
+            structured("whole-gpu", Joined({"front_end.structured.policy=pack"}, nvidia("none")),
+                       "extended-resources"));
   // The scenario's own driver stays.
   const auto own = [](absl::string_view driver) {
     return absl::StrCat(kA100, "front_end: {structured: {drivers: [{", driver, "}]}}\n");
@@ -220,7 +230,7 @@ TEST(WorldsTest, WhatIsNoWorld) {
   const std::string known =
       "expected one of direct[:POLICY], device-plugin, device-plugin:static-mig, "
       "device-plugin:time-slicing[=N], dra-classic[:PLACEMENT][:immediate], "
-      "dra-structured[:POLICY]";
+      "dra-structured[:POLICY][:extended]";
   const std::pair<const char*, std::string> cases[] = {
       {"device-plugn", absl::StrCat("--worlds: unknown world 'device-plugn', ", known,
                                     " (did you mean 'device-plugin'?)")},
@@ -229,6 +239,8 @@ TEST(WorldsTest, WhatIsNoWorld) {
        "--worlds: 'dra-structured:bestfit': unknown policy 'bestfit', expected one of first-fit, "
        "best-fit, mig-fragmentation, pack, spread, topology (did you mean 'best-fit'?)"},
       {"dra-structured:pack:x", absl::StrCat("--worlds: 'dra-structured:pack:x': ", known)},
+      {"dra-structured:extended:pack",
+       absl::StrCat("--worlds: 'dra-structured:extended:pack': ", known)},
       {"direct:fdg",
        "--worlds: 'direct:fdg': unknown policy 'fdg', expected one of random, dotprod, "
        "gpu-clustering, gpu-packing, best-fit, fgd, consolidate, least-allocated, most-allocated, "
@@ -276,7 +288,7 @@ TEST(WorldsTest, Lists) {
                   "--worlds: found '", text,
                   "', expected names with commas between: direct[:POLICY], device-plugin, "
                   "device-plugin:static-mig, device-plugin:time-slicing[=N], "
-                  "dra-classic[:PLACEMENT][:immediate], dra-structured[:POLICY]")));
+                  "dra-classic[:PLACEMENT][:immediate], dra-structured[:POLICY][:extended]")));
   }
   EXPECT_EQ(parse("direct,device-plugin,direct").status(),
             absl::InvalidArgumentError("--worlds: 'direct' is there twice"));
@@ -343,7 +355,8 @@ TEST(WorldsTest, EachWorldResolves) {
   for (const char* name :
        {"direct", "direct:fgd", "direct:mig-mfi-any", "device-plugin", "device-plugin:static-mig",
         "device-plugin:time-slicing", "dra-classic", "dra-classic:first-fit",
-        "dra-classic:fragmentation", "dra-classic:immediate"}) {
+        "dra-classic:fragmentation", "dra-classic:immediate", "dra-structured",
+        "dra-structured:pack", "dra-structured:extended", "dra-structured:pack:extended"}) {
     for (const char* mode : {"fill", "replay"}) {
       proto::Scenario scenario = ScenarioOf(
           absl::StrCat("mode: ", mode, "\n",
