@@ -98,7 +98,7 @@ const Profile::FilterEntry* AttemptExplainer::FilterOf(PodId pod, ReasonIndex re
 }
 
 std::vector<std::string> AttemptExplainer::ClaimsOf(PodId pod) const {
-  if (!hooks_.claims || cluster_->pod_shape(pod).claims.empty()) return {};
+  if (!hooks_.claims || !NeedsClaims(*cluster_, cluster_->pod_shape(pod))) return {};
   return hooks_.claims(pod);
 }
 
@@ -143,6 +143,15 @@ std::optional<uint32_t> AttemptExplainer::RoomFor(JobId job) const {
     if (found == row.pods) break;
   }
   return found;
+}
+
+bool NeedsClaims(const ClusterState& cluster, const PodShape& shape) {
+  if (!shape.claims.empty()) return true;
+  const std::vector<std::string>& names = cluster.extended_names();
+  return absl::c_any_of(shape.request.extended, [&](const auto& amount) {
+    return cluster.served_by_claims(
+        static_cast<size_t>(absl::c_find(names, amount.first) - names.begin()));
+  });
 }
 
 // Nodes that would take the pod, were it not for those of its job that were placed before it, or,
@@ -190,14 +199,7 @@ void AttemptExplainer::AddOwnPods(PodId pod, const VerdictSummaryTable::Row& row
 // Adds the rejections by plugins that are no filters.
 void AttemptExplainer::AddSteps(PodId pod, const VerdictSummaryTable::Row& row,
                                 AttemptExplanation* out) const {
-  const PodShape& shape = cluster_->pod_shape(pod);
-  const std::vector<std::string>& names = cluster_->extended_names();
-  // Claims serve some extended resource of the pod.
-  const bool served = absl::c_any_of(shape.request.extended, [&](const auto& amount) {
-    return cluster_->served_by_claims(
-        static_cast<size_t>(absl::c_find(names, amount.first) - names.begin()));
-  });
-  const bool claims = served || !shape.claims.empty();
+  const bool claims = NeedsClaims(*cluster_, cluster_->pod_shape(pod));
   const auto add = [&](ReasonIndex reason, uint32_t nodes) {
     Rejection r;
     r.plugin = claims ? "DynamicResources" : "a plugin without filters";
@@ -217,7 +219,8 @@ void AttemptExplainer::AddSteps(PodId pod, const VerdictSummaryTable::Row& row,
 void AttemptExplainer::AddDevices(PodId pod, const VerdictSummaryTable::Row& row,
                                   const NodeSurveyor::Survey& survey,
                                   AttemptExplanation* out) const {
-  if (!hooks_.devices || cluster_->pod_shape(pod).claims.empty() || survey.fitting.empty()) return;
+  if (!hooks_.devices || survey.fitting.empty()) return;
+  if (!NeedsClaims(*cluster_, cluster_->pod_shape(pod))) return;
   out->devices = hooks_.devices(pod, survey.fitting);
   if (!out->devices.has_value()) return;
   size_t by_claims = 0;

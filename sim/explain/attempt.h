@@ -75,6 +75,9 @@ struct AttemptExplanation {
   std::string key() const;
 };
 
+// Whether a pod of the shape has claims, or an extended resource that claims serve.
+bool NeedsClaims(const ClusterState& cluster, const PodShape& shape);
+
 class AttemptExplainer {
  public:
   // All must outlive it. `profiles`: the run's.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -12,6 +13,8 @@
 #include "policies/allocator/device_use.h"
 #include "policies/dra/binding_conditions.h"
 #include "policies/dra/claim_rules.h"
+#include "policies/dra/extended_resources.h"
+#include "policies/dra/structured_cycle.h"
 #include "sim/dra/classic/claim_explainer.h"
 #include "sim/dra/classic/control_plane.h"
 #include "sim/dra/structured/structured_objects.h"
@@ -22,6 +25,19 @@ namespace drasim {
 namespace {
 
 namespace kube = ::drasim::proto::kube;
+
+// The claim that the scheduler would make for the resources.
+ClaimRef ClaimToMake(const kube::Pod& pod, const std::vector<std::string>& resources,
+                     const ResourceClasses& classes) {
+  auto claim = std::make_shared<kube::ResourceClaimV1>();
+  claim->mutable_metadata()->set_namespace_(pod.metadata().namespace_());
+  claim->mutable_metadata()->set_name(kUnmadeClaimName);
+  for (kube::DeviceRequest& request :
+       RequestsOfResources(pod.spec(), resources, classes).requests) {
+    *claim->mutable_spec()->mutable_devices()->add_requests() = std::move(request);
+  }
+  return claim;
+}
 
 }  // namespace
 
@@ -98,7 +114,27 @@ std::vector<std::string> StructuredClaims::Lines(PodId pod) const {
         *v1, [&](absl::string_view name) { return moment.claims.FindClass(name) != nullptr; });
     return obstacle.empty() ? "is not allocated" : absl::StrCat("cannot be allocated: ", obstacle);
   };
-  return ClaimExplainer(&plane_, state).ExplainPod(pod);
+  std::vector<std::string> lines = ClaimExplainer(&plane_, state).ExplainPod(pod);
+  const auto& wanted = sim_.cluster().pod_shape(pod).request.extended;
+  for (const std::string& resource : ServedResourcesOf(pod)) {
+    const auto amount =
+        absl::c_find_if(wanted, [&](const auto& entry) { return entry.first == resource; });
+    lines.push_back(absl::StrCat("extended resource ", resource, ": ", amount->second,
+                                 " devices of class ", moment.resources.ClassOf(resource),
+                                 ", for which the scheduler makes a claim when it binds the pod"));
+  }
+  return lines;
+}
+
+std::vector<std::string> StructuredClaims::ServedResourcesOf(PodId pod) const {
+  const ClusterState& cluster = sim_.cluster();
+  const std::vector<std::string>& names = cluster.extended_names();
+  std::vector<std::string> served;
+  for (const auto& [resource, amount] : cluster.pod_shape(pod).request.extended) {
+    const auto column = static_cast<size_t>(absl::c_find(names, resource) - names.begin());
+    if (amount > 0 && cluster.served_by_claims(column)) served.push_back(resource);
+  }
+  return served;
 }
 
 std::string StructuredClaims::HolderText(const std::string& uid, bool pending) const {
@@ -153,20 +189,34 @@ std::optional<DeviceStory> StructuredClaims::Explain(PodId pod, absl::Span<const
   const StructuredMoment moment = rules_.Moment();
   std::vector<ClaimRef> claims;
   bool ready = true;
-  const absl::Status found =
-      ForEachPodClaim(*PodToV1(*object), moment.claims, [&](const ClaimRef& claim) {
-        if (IsAllocatedClaim(*claim)) return;
-        claims.push_back(claim);
-        ready &= !moment.in_flight.Has(claim->metadata().uid()) &&
-                 RequestObstacle(*claim, [&](absl::string_view name) {
-                   return moment.claims.FindClass(name) != nullptr;
-                 }).empty();
-      });
+  const std::shared_ptr<const kube::Pod> pod_v1 = PodToV1(*object);
+  const kube::Pod& v1 = *pod_v1;
+  const absl::Status found = ForEachPodClaim(v1, moment.claims, [&](const ClaimRef& claim) {
+    if (IsAllocatedClaim(*claim)) return;
+    claims.push_back(claim);
+    ready &= !moment.in_flight.Has(claim->metadata().uid()) &&
+             RequestObstacle(*claim, [&](absl::string_view name) {
+               return moment.claims.FindClass(name) != nullptr;
+             }).empty();
+  });
+  const std::vector<std::string> resources = ServedResourcesOf(pod);
+  if (!resources.empty()) claims.push_back(ClaimToMake(v1, resources, moment.resources));
   if (!found.ok() || claims.empty() || !ready || !Refresh()) return std::nullopt;
+  const ClusterState& cluster = sim_.cluster();
+  const auto is_by_plugin = [&](NodeId node) {
+    return absl::c_any_of(resources, [&](const std::string& resource) {
+      const std::vector<std::string>& names = cluster.extended_names();
+      const auto column = static_cast<size_t>(absl::c_find(names, resource) - names.begin());
+      return !cluster.IsServedByClaims(node, column);
+    });
+  };
   DeviceQuestion question;
   for (const ClaimRef& claim : claims) question.claims.push_back(claim.get());
-  for (const NodeId node : nodes) question.nodes.push_back(&moment.nodes[node.value()]);
-  const DeviceInventory& inventory = sim_.cluster().inventory();
+  for (const NodeId node : nodes) {
+    if (!is_by_plugin(node)) question.nodes.push_back(&moment.nodes[node.value()]);
+  }
+  if (question.nodes.empty()) return std::nullopt;
+  const DeviceInventory& inventory = cluster.inventory();
   question.use = UseOf(inventory);
   question.holders = HolderTextsOf(
       inventory, [this](const std::string& uid, bool pending) { return HolderText(uid, pending); });

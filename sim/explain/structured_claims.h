@@ -29,17 +29,22 @@ class StructuredClaims {
   // Null if the simulation, which must outlive it, has no structured DRA.
   static std::shared_ptr<StructuredClaims> Of(const Simulation& sim);
 
-  // A line for each claim of the pod: its state, and the component that the pod waits for.
+  // A line for each claim of the pod: its state, and the component that the pod waits for; and one
+  // for each extended resource that a class serves.
   std::vector<std::string> Lines(PodId pod) const;
-  // Why these nodes have no devices for the pod's claims. Absent if the pod has no claim to
-  // allocate, or one that cannot be allocated on any node yet, as Lines says. What follows from the
-  // slices is kept until one of them changes. Cost: DeviceExplainer::Explain.
+  // Why these nodes have no devices for the pod's claims, that which the scheduler would make for
+  // its extended resources included; nodes whose device plugins serve these are left out. Absent if
+  // the pod has no claim to allocate, or one that cannot be allocated on any node yet, as Lines
+  // says. What follows from the slices is kept until one of them changes. Cost:
+  // DeviceExplainer::Explain.
   std::optional<DeviceStory> Explain(PodId pod, absl::Span<const NodeId> nodes);
 
  private:
   StructuredClaims(const Simulation* sim, const ControlPlane* plane, const StructuredRules* rules)
       : sim_(*sim), plane_(*plane), rules_(*rules) {}
 
+  // The extended resources of the pod that classes serve, ascending; none without that gate.
+  std::vector<std::string> ServedResourcesOf(PodId pod) const;
   std::string HolderText(const std::string& uid, bool pending) const;
   // Takes the slices and classes of the moment.
   bool Refresh();

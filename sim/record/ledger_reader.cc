@@ -104,6 +104,14 @@ bool Sound(const PodShape& shape) {
                      [](const auto& amount) { return amount.second > 0; });
 }
 
+// A ledger does not say which resources classes serve: a pod may have any that its node reports
+// none of by a claim (KEP 5004).
+void LetClaimsServe(ClusterState* cluster) {
+  for (size_t column = 0; column < cluster->extended_names().size(); ++column) {
+    cluster->ServeByClaims(column, true);
+  }
+}
+
 }  // namespace
 
 LedgerReader::~LedgerReader() { std::fclose(file_); }
@@ -233,6 +241,7 @@ absl::Status LedgerReader::LoadHeader() {
     absl::StatusOr<NodeId> added = cluster_->AddNode(spec);
     if (!added.ok()) return Damaged(added.status().message());
   }
+  LetClaimsServe(cluster_.get());
   RETURN_IF_ERROR(ResetLayouts());
   if (header_.reasons_size() > 254) return Damaged("more reasons than can be");
   std::vector<ReasonKind> kinds;
@@ -748,6 +757,7 @@ absl::Status LedgerReader::ResetCluster() {
     const absl::StatusOr<NodeId> added = fresh->AddNode(cluster_->node_spec(NodeId(n)));
     if (!added.ok()) return Damaged(added.status().message());
   }
+  LetClaimsServe(fresh.get());
   cluster_ = std::move(fresh);
   owners_.Clear();
   RETURN_IF_ERROR(ResetLayouts());

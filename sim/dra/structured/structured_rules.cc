@@ -419,8 +419,13 @@ const std::shared_ptr<const kube::Pod>& StructuredRules::V1Of(const Pod& pod) co
 }
 
 StructuredMoment StructuredRules::Moment() const {
-  return {
-      options_.allocator, inventory_.slices(), inventory_.classes(), cache_, in_flight_, nodes_};
+  return {options_.allocator,
+          inventory_.slices(),
+          inventory_.classes(),
+          cache_,
+          classes_,
+          in_flight_,
+          nodes_};
 }
 
 Name StructuredRules::ClaimNameOf(const Pod& pod, const PodClaim& entry) const {

@@ -57,6 +57,7 @@ struct StructuredMoment {
   absl::Span<const std::shared_ptr<const proto::kube::ResourceSlice>> slices;  // with all taints
   absl::Span<const std::shared_ptr<const proto::kube::DeviceClass>> classes;
   const ClaimCache& claims;
+  const ResourceClasses& resources;
   const InFlightClaims& in_flight;
   absl::Span<const proto::kube::Node> nodes;  // by NodeId
 };

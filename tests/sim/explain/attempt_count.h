@@ -41,7 +41,7 @@ class AttemptCounter : public RecordSink {
     if (record.kind != RecordKind::kAttemptFailed) return;
     const JobRow& job = jobs_->row(jobs_->job_of(record.pod));
     // Pods with claims of their own are not alike, whatever their shapes are.
-    const bool alike = cluster.pod_shape(record.pod).claims.empty();
+    const bool alike = !NeedsClaims(cluster, cluster.pod_shape(record.pod));
     const Key key = {cluster.pod_shape_id(record.pod).value(), record.detail,
                      alike ? cluster.version() : stats_.attempts,
                      record.pod.value() - job.first_pod.value(), job.pods};

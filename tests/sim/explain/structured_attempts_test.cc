@@ -125,11 +125,44 @@ TEST(StructuredAttemptsTest, ClaimsInSpecialStates) {
   EXPECT_EQ(notes.text(), TestText("SpecialTexts"));
 }
 
+// Pods without claims, whose extended resource a class serves on two nodes, and a device plugin on
+// the third.
+TEST(StructuredAttemptsTest, ExtendedResources) {
+  absl::StatusOr<std::unique_ptr<Simulation>> built = BuildText(TestText("ExtendedScenario"));
+  ASSERT_TRUE(built.ok()) << built.status();
+  Simulation& sim = **built;
+  const AttemptExplainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(), sim.profiles(),
+                                   ClaimHooksOf(sim));
+  AttemptNotes notes(&explainer);
+  sim.AddSink(&notes);
+  ASSERT_EQ(sim.Start(), absl::OkStatus());
+  ASSERT_EQ(sim.Run(), absl::OkStatus());
+  EXPECT_EQ(notes.text(), TestText("ExtendedTexts"));
+  ExpectAllExplained(BuildText(TestText("ExtendedScenario")), 1);
+}
+
+// Pods of a dump that hold GPUs, and others that wait for them; what one of a device plugin has
+// asked for becomes a claim (KEP 5004).
+TEST(StructuredAttemptsTest, PodsOfADump) {
+  const TempDir dir;
+  dir.Write("dump.yaml", TestText("Dump"));
+  for (const char* as : {"claims", "extended-resources"}) {
+    SCOPED_TRACE(as);
+    ExpectAllExplained(
+        BuildText(absl::StrCat("mode: replay\norder: trace\ncluster: {manifests: [",
+                               dir.PathOf("dump.yaml"),
+                               "]}\nscheduler: {policy: least-allocated}\nfront_end: {kind: "
+                               "dra-structured, lowering: {as: ",
+                               as, "}}\n")),
+        1);
+  }
+}
+
 // The demonstrations with claims of structured DRA.
 TEST(StructuredAttemptsTest, EveryFailureOfTheDemonstrations) {
   size_t scenarios = 0;
-  for (const char* name :
-       {"cel_mistake", "prioritised_list", "mig_by_partition", "shared_gpu", "changing_pool"}) {
+  for (const char* name : {"cel_mistake", "prioritised_list", "mig_by_partition", "shared_gpu",
+                           "changing_pool", "extended-resource"}) {
     SCOPED_TRACE(name);
     const std::string path =
         absl::StrCat(DRASIM_SOURCE_DIR, "/scenarios/demos/structured/", name, ".yaml");
@@ -144,7 +177,7 @@ TEST(StructuredAttemptsTest, EveryFailureOfTheDemonstrations) {
     ExpectAllExplained(Simulation::Build(*std::move(spec)), 1);
     ++scenarios;
   }
-  EXPECT_EQ(scenarios, 5u);
+  EXPECT_EQ(scenarios, 6u);
 }
 
 }  // namespace
