@@ -3,16 +3,11 @@
 #include <algorithm>
 
 namespace drasim {
+namespace {
+
 namespace kube = ::drasim::proto::kube;
 
-bool IsExtendedResourceClaim(const kube::ResourceClaimV1& claim) {
-  const auto& annotations = claim.metadata().annotations();
-  const auto found = annotations.find(kExtendedResourceClaimAnnotation);
-  return found != annotations.end() && found->second == "true";
-}
-
-bool IsExtendedClaimOf(const kube::ResourceClaimV1& claim, const kube::Pod& pod) {
-  if (!IsExtendedResourceClaim(claim)) return false;
+bool IsOwnedBy(const kube::ResourceClaimV1& claim, const kube::Pod& pod) {
   const auto& owners = claim.metadata().owner_references();
   return std::any_of(owners.begin(), owners.end(), [&](const kube::OwnerReference& owner) {
     return owner.controller() && owner.name() == pod.metadata().name() &&
@@ -20,10 +15,20 @@ bool IsExtendedClaimOf(const kube::ResourceClaimV1& claim, const kube::Pod& pod)
   });
 }
 
+}  // namespace
+
+bool IsExtendedResourceClaim(const kube::ResourceClaimV1& claim) {
+  const auto& annotations = claim.metadata().annotations();
+  const auto found = annotations.find(kExtendedResourceClaimAnnotation);
+  return found != annotations.end() && found->second == "true";
+}
+
 ClaimRef ClaimCache::FindExtendedClaim(const kube::Pod& pod) const {
   ClaimRef found;
   ForEachClaim([&](const ClaimRef& claim) {
-    if (found == nullptr && IsExtendedClaimOf(*claim, pod)) found = claim;
+    if (found == nullptr && IsExtendedResourceClaim(*claim) && IsOwnedBy(*claim, pod)) {
+      found = claim;
+    }
   });
   return found;
 }

@@ -27,8 +27,6 @@ using AllocationRef = std::shared_ptr<const proto::kube::AllocationResultV1>;
 inline constexpr char kExtendedResourceClaimAnnotation[] =
     "resource.kubernetes.io/extended-resource-claim";
 bool IsExtendedResourceClaim(const proto::kube::ResourceClaimV1& claim);
-// Whether it was made for this pod.
-bool IsExtendedClaimOf(const proto::kube::ResourceClaimV1& claim, const proto::kube::Pod& pod);
 
 // The scheduler's informers and its assume cache: everything as the scheduler knows it, which may
 // be older than the API server's objects.

@@ -72,11 +72,8 @@ class SliceInventory {
                              const proto::kube::Node& node);
 
   // The nodes of the cluster, by number, for DeviceSearch::DecideNodes. They belong to the caller,
-  // and stay as they are until the next call or the end of the inventory.
-  void SetNodes(absl::Span<const proto::kube::Node> nodes) {
-    nodes_ = nodes;
-    views_ = nullptr;
-  }
+  // outlive the inventory, and stay as they are.
+  void SetNodes(absl::Span<const proto::kube::Node> nodes) { nodes_ = nodes; }
 
   // A search over the slices as they are now, in which what the cluster's inventory says is held.
   // The catalog is kept until a slice changes, verdicts as long as the inventory, which must

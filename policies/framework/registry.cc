@@ -1,6 +1,5 @@
 #include "policies/framework/registry.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -36,13 +35,6 @@ absl::Status Unknown(absl::string_view kind, absl::string_view name,
 void Registry::AddPlugin(std::string name, PluginFactory factory) {
   DRASIM_CHECK(FindByName(plugins_, name) == nullptr);
   plugins_.emplace_back(std::move(name), std::move(factory));
-}
-
-void Registry::ReplacePlugin(absl::string_view name, PluginFactory factory) {
-  const auto known = std::find_if(plugins_.begin(), plugins_.end(),
-                                  [name](const auto& entry) { return entry.first == name; });
-  DRASIM_CHECK(known != plugins_.end());
-  known->second = std::move(factory);
 }
 
 void Registry::AddAllocator(std::string name, AllocatorFactory factory) {

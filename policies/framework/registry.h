@@ -87,8 +87,6 @@ struct PolicyEntry {
 class Registry {
  public:
   void AddPlugin(std::string name, PluginFactory factory);
-  // For programs that know more than the built-in plugin: CHECKs that there is one of that name.
-  void ReplacePlugin(absl::string_view name, PluginFactory factory);
   void AddAllocator(std::string name, AllocatorFactory factory);
   void AddPolicy(PolicyEntry entry);
   void AddQueue(QueueEntry entry);

@@ -60,6 +60,10 @@ StepResult PerfClaimPlugin::PreFilter(const PodContext& pod, const ClusterState&
   // Scores of prioritized lists need the devices of each node.
   if (result.code == StepCode::kSuccess && !claims_.lists_) {
     attempt->all = claims_.plugin_.FilterAll(attempt->cycle);
+    // Nodes have come since the slices did.
+    if (attempt->all != nullptr && attempt->all->size() < claims_.nodes_.size()) {
+      attempt->all = nullptr;
+    }
   }
   attempt_ = std::move(attempt);
   return result;

@@ -143,6 +143,27 @@ void PerfClaims::PutNode(NodeId id, const kube::Node& node) {
   if (nodes_.size() <= id.value()) nodes_.resize(id.value() + size_t{1});
   nodes_[id.value()] = node;
   inventory_.SetNodes(nodes_);
+  // The inventory looks at the nodes again when a slice has been put.
+  if (!slices_.empty()) inventory_.Put(slices_.front());
+}
+
+// Newer releases want counters in slices of their own; the harness has them beside devices.
+void PerfClaims::PutSlice(const kube::ResourceSlice& given) {
+  kube::ResourceSlice slice = given;
+  if (!given.spec().devices().empty() && !given.spec().shared_counters().empty()) {
+    kube::ResourceSlice counters = given;
+    counters.mutable_metadata()->set_name(absl::StrCat(given.metadata().name(), "-counters"));
+    counters.mutable_spec()->clear_devices();
+    slice.mutable_spec()->clear_shared_counters();
+    for (kube::ResourceSlice* half : {&counters, &slice}) {
+      kube::ResourcePool& pool = *half->mutable_spec()->mutable_pool();
+      pool.set_resource_slice_count(2 * pool.resource_slice_count());
+    }
+    PutSlice(counters);
+  }
+  slices_.push_back(std::make_shared<const kube::ResourceSlice>(slice));
+  inventory_.Put(slices_.back());
+  context_changed_ = true;
 }
 
 bool PerfClaims::IsKind(const kube::Object& object) {
@@ -155,8 +176,7 @@ absl::Status PerfClaims::Add(const kube::Object& object) {
   if (object.has_device_class()) {
     TakeClass(object.device_class());
   } else if (object.has_resource_slice()) {
-    inventory_.Put(object.resource_slice());
-    context_changed_ = true;
+    PutSlice(object.resource_slice());
   } else if (object.has_device_taint_rule()) {
     TakeRule(object.device_taint_rule());
   } else if (object.has_resource_claim_template_v1()) {
@@ -210,9 +230,7 @@ void PerfClaims::TakeRule(const kube::DeviceTaintRule& rule) {
   if (!options_.taint_rules) return;
   inventory_.PutRule(rule);
   // Slices take the taints of the rules that are there when they are put.
-  const std::vector<std::shared_ptr<const kube::ResourceSlice>> slices(inventory_.slices().begin(),
-                                                                       inventory_.slices().end());
-  for (const auto& slice : slices) inventory_.Put(slice);
+  for (const auto& slice : slices_) inventory_.Put(slice);
   context_changed_ = true;
 }
 
@@ -226,8 +244,7 @@ void PerfClaims::PublishDevices(const std::string& driver, NodeId node, int64_t 
   spec.mutable_pool()->set_name(name);
   spec.mutable_pool()->set_resource_slice_count(1);
   AddDevices(devices, options_.publishes_conditions, &spec);
-  inventory_.Put(slice);
-  context_changed_ = true;
+  PutSlice(slice);
 }
 
 // --- The harness ---
@@ -247,8 +264,8 @@ absl::Status PerfClaims::AllocateOne(const ClaimRef& claim) {
   const NodeOutcomes* const outcomes = search->DecideNodes({&claim, 1});
   std::vector<NodeId> nodes;
   for (size_t n = 0; n < nodes_.size(); ++n) {
-    const bool hopeless =
-        outcomes != nullptr && outcomes->Of(NodeId(n)) != AllocationOutcome::kAllocated;
+    const bool hopeless = outcomes != nullptr && n < outcomes->size() &&
+                          outcomes->Of(NodeId(n)) != AllocationOutcome::kAllocated;
     if (cluster_.node(NodeId(n)).available && !hopeless) nodes.push_back(NodeId(n));
   }
   // The first that fits in a random order is any of those that fit.

@@ -119,6 +119,7 @@ class PerfClaims : private ServedResources {
   const std::string& NameOf(NodeId node) const { return nodes_[node.value()].metadata().name(); }
   int64_t NowNs() const;
   absl::Status MakeClaims(proto::kube::Pod* pod, std::vector<std::string>* keys);
+  void PutSlice(const proto::kube::ResourceSlice& given);
   void TakeClass(const proto::kube::DeviceClass& device_class);
   void TakeRule(const proto::kube::DeviceTaintRule& rule);
   void DeleteClaim(const std::string& key);
@@ -143,6 +144,7 @@ class PerfClaims : private ServedResources {
   Random draws_;
 
   std::map<std::string, proto::kube::ResourceClaimTemplateV1> templates_;  // by key
+  std::vector<std::shared_ptr<const proto::kube::ResourceSlice>> slices_;  // without rules' taints
   std::set<std::string> served_;
   absl::flat_hash_map<PodId, PodEntry> pods_;
   std::map<std::string, std::set<PodId>> waiting_;      // unbound pods, by the keys of their claims

@@ -25,21 +25,23 @@ namespace {
 
 constexpr uint64_t kRecordsPerInstantAndPod = 1000;
 constexpr char kDynamicResources[] = "DynamicResources";
+constexpr char kWithClaims[] = "DynamicResourcesWithClaims";
 
-// The points at which DynamicResources has nothing to do for pods without claims, so that profiles
-// leave them out.
-void AddPointsOfClaims(ProfileSpec* profile) {
+// Puts the plugin for pods with claims in the place of the one without, and at the points where
+// that has nothing to do.
+void UseClaims(ProfileSpec* profile) {
   const std::vector<std::string>& filters = profile->filter;
   if (std::find(filters.begin(), filters.end(), kDynamicResources) == filters.end()) return;
   for (std::vector<std::string>* point :
-       {&profile->pre_enqueue, &profile->reserve, &profile->pre_bind}) {
-    if (std::find(point->begin(), point->end(), kDynamicResources) == point->end()) {
-      point->emplace_back(kDynamicResources);
-    }
+       {&profile->pre_filter, &profile->filter, &profile->post_filter}) {
+    std::replace(point->begin(), point->end(), std::string(kDynamicResources),
+                 std::string(kWithClaims));
   }
-  const bool scores = std::any_of(profile->score.begin(), profile->score.end(),
-                                  [](const auto& one) { return one.plugin == kDynamicResources; });
-  if (!scores) profile->score.push_back({kDynamicResources, kClaimScoreWeight});
+  for (std::vector<std::string>* point :
+       {&profile->pre_enqueue, &profile->reserve, &profile->pre_bind}) {
+    point->emplace_back(kWithClaims);
+  }
+  profile->score.push_back({kWithClaims, kClaimScoreWeight});
 }
 
 std::string KeyOf(absl::string_view ns, absl::string_view name) {
@@ -107,7 +109,7 @@ absl::StatusOr<std::unique_ptr<PerfCluster>> PerfCluster::Make(const RunSpec& sp
 absl::Status PerfCluster::BuildClaims(const RunSpec& spec, const DraGates& gates) {
   ASSIGN_OR_RETURN(const PerfClaimOptions options, ClaimOptionsOf(gates, spec.seed));
   claims_ = std::make_unique<PerfClaims>(options, spec.seed, &cluster_);
-  registry_.ReplacePlugin(kDynamicResources, [this](const PolicyContext&) {
+  registry_.AddPlugin(kWithClaims, [this](const PolicyContext&) {
     return std::make_unique<PerfClaimPlugin>(claims_.get());
   });
   return absl::OkStatus();
@@ -136,7 +138,7 @@ absl::Status PerfCluster::BuildProfiles(const RunSpec& spec) {
   std::vector<Profile*> all;
   for (ProfileSpec& wanted : config.profiles) {
     if (scheduler.preemption != PreemptionMode::kPriority) wanted.post_filter.clear();
-    if (claims_ != nullptr) AddPointsOfClaims(&wanted);
+    if (claims_ != nullptr) UseClaims(&wanted);
     if (scheduler.kube->two_terms) {
       PluginArgs& args = wanted.args["NodeResourcesBalancedAllocation"];
       auto balanced = ArgsOr<BalancedAllocationArgs>(args);

@@ -25,6 +25,14 @@ absl::Status Checked(const kube::Object& object) {
   return absl::InvalidArgumentError(absl::StrCat(problems[0].path, ": ", problems[0].what));
 }
 
+// Slices of the harness have counters beside devices, which newer API servers refuse.
+absl::Status CheckedSlice(const kube::Object& object) {
+  kube::Object rest = object;
+  kube::ResourceSliceSpec& spec = *rest.mutable_resource_slice()->mutable_spec();
+  if (!spec.devices().empty()) spec.clear_shared_counters();
+  return Checked(rest);
+}
+
 // REQUIRES: a kind that createAny may make.
 kube::ObjectMeta* MutableMetaOf(kube::Object* object) {
   switch (object->object_case()) {
@@ -241,7 +249,7 @@ absl::StatusOr<std::string> PerfObjects::AddOther(const kube::Object& given,
     meta.set_namespace_(ns);
     AddNamespace(ns, nullptr);
   }
-  RETURN_IF_ERROR(Checked(*object));
+  RETURN_IF_ERROR(object->has_resource_slice() ? CheckedSlice(*object) : Checked(*object));
   if (PerfClaims::IsKind(*object)) {
     RETURN_IF_ERROR(cluster_.AddDraObject(*object));
     return std::string();

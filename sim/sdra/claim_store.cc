@@ -53,13 +53,8 @@ void ClaimStore::ForEachClaim(absl::FunctionRef<void(const ClaimRef&)> visit) co
 }
 
 ClaimRef ClaimStore::FindExtendedClaim(const kube::Pod& pod) const {
-  const auto found = extended_.find(pod.metadata().uid());
-  if (found == extended_.end()) return nullptr;
-  for (const std::string& key : found->second) {
-    const ClaimRef& claim = claims_.find(key)->second;
-    if (IsExtendedClaimOf(*claim, pod)) return claim;
-  }
-  return nullptr;
+  if (extended_.count(pod.metadata().uid()) == 0) return nullptr;
+  return ClaimCache::FindExtendedClaim(pod);
 }
 
 const kube::DeviceClass* ClaimStore::FindClass(absl::string_view name) const {
@@ -80,12 +75,10 @@ ClaimRef ClaimStore::AddClaim(kube::ResourceClaimV1 claim) { return Keep(std::mo
 
 void ClaimStore::Index(const kube::ResourceClaimV1& claim, bool there) {
   if (!IsExtendedResourceClaim(claim)) return;
-  const std::string key = absl::StrCat(claim.metadata().namespace_(), "/", claim.metadata().name());
   for (const kube::OwnerReference& owner : claim.metadata().owner_references()) {
-    std::set<std::string>& keys = extended_[owner.uid()];
-    if (there) keys.insert(key);
-    if (!there) keys.erase(key);
-    if (keys.empty()) extended_.erase(owner.uid());
+    int64_t& claims = extended_[owner.uid()];
+    claims += there ? 1 : -1;
+    if (claims == 0) extended_.erase(owner.uid());
   }
 }
 

@@ -40,7 +40,7 @@ class ClaimStore : public ClaimCache {
   ClaimRef FindClaim(absl::string_view ns, absl::string_view name) const override;
   // In the order of their keys.
   void ForEachClaim(absl::FunctionRef<void(const ClaimRef&)> visit) const override;
-  // O(log claims).
+  // O(log claims) for a pod without one.
   ClaimRef FindExtendedClaim(const proto::kube::Pod& pod) const override;
   const AllocatedDevices& allocated() const override { return allocated_; }
   const proto::kube::DeviceClass* FindClass(absl::string_view name) const override;
@@ -83,8 +83,7 @@ class ClaimStore : public ClaimCache {
 
   std::map<std::string, proto::kube::DeviceClass, std::less<>> classes_;
   ClaimTable claims_;
-  // Keys of claims for extended resources, by the UIDs of their owners.
-  std::map<std::string, std::set<std::string>, std::less<>> extended_;
+  std::map<std::string, int64_t> extended_;  // claims for extended resources, by the owner's UID
   AllocatedDevices allocated_;
   std::set<std::string> made_;
   int64_t version_ = 0;  // the latest resourceVersion

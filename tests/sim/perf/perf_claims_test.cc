@@ -254,6 +254,29 @@ TEST_F(PerfClaimsTest, HeedsTaintRules) {
   EXPECT_EQ(Said(Run(With(early, {create}), gates)), why);
 }
 
+TEST_F(PerfClaimsTest, TakesSlicesWithCountersBesideDevices) {
+  dir_.Write("slice.yaml",
+             "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s}\n"
+             "spec:\n  driver: test-driver.cdi.k8s.io\n  allNodes: true\n"
+             "  pool: {name: p, generation: 1, resourceSliceCount: 1}\n"
+             "  sharedCounters: [{name: set, counters: {units: {value: \"2\"}}}]\n"
+             "  devices:\n"
+             "  - name: a\n"
+             "    consumesCounters: [{counterSet: set, counters: {units: {value: \"1\"}}}]\n"
+             "  - name: b\n"
+             "    consumesCounters: [{counterSet: set, counters: {units: {value: \"2\"}}}]\n");
+  const auto with = [&](int pods) {
+    return Said(Run(
+        {"createNodes, count: 1", "createAny, templatePath: slice.yaml",
+         "createAny, templatePath: class.yaml",
+         "createAny, templatePath: template.yaml, namespace: n",
+         absl::StrCat("createPods, count: ", pods, ", namespace: n, podTemplatePath: pod.yaml")},
+        "  featureGates: {DynamicResourceAllocation: true, DRAPartitionableDevices: true}\n"));
+  };
+  EXPECT_EQ(with(1), "runs: ");
+  EXPECT_TRUE(absl::StrContains(with(2), "1 of 2 pods wait")) << "one unit is left for b's two";
+}
+
 // --- The cluster itself ---
 
 kube::Object DraObject(absl::string_view kind, absl::string_view name) {

@@ -45,7 +45,8 @@ class PerfSuiteTest : public ::testing::Test {
                "spec: {containers: [{name: c, image: i}]}\n");
     dir_.Write("a/performance-config.yaml", kTwoConfigs);
     dir_.Write("b/c/performance-config.yaml",
-               "- name: D\n  workloadTemplate: [{opcode: createResourceDriver}]\n"
+               "- name: D\n  workloadTemplate: [{opcode: createResourceDriver, driverName: d, "
+               "nodes: n, maxClaimsPerNode: 1}]\n"
                "  workloads: [{name: w, labels: [performance]}]\n");
     selection_.root = dir_.path();
   }
