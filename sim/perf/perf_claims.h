@@ -27,6 +27,7 @@
 #include "model/proto/resource.pb.h"
 #include "model/random.h"
 #include "policies/allocator/allocator_options.h"
+#include "policies/dra/claim_store.h"
 #include "policies/dra/extended_resources.h"
 #include "policies/dra/in_flight_claims.h"
 #include "policies/dra/slice_inventory.h"
@@ -35,7 +36,6 @@
 #include "policies/dra/structured_writes.h"
 #include "sim/core/node_agent.h"
 #include "sim/core/run_context.h"
-#include "sim/sdra/claim_store.h"
 
 namespace drasim::perf {
 

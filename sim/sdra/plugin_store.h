@@ -12,7 +12,7 @@
 #include "model/cluster_state.h"
 #include "model/proto/kube.pb.h"
 #include "policies/dra/claim_port.h"
-#include "sim/sdra/claim_store.h"
+#include "policies/dra/claim_store.h"
 
 namespace drasim {
 

@@ -24,6 +24,7 @@
 #include "tests/sim/app/cli_fixture.h"
 #include "tests/sim/record/ledger_example.h"
 #include "tests/testing/data_text.h"
+#include "tests/testing/soak.h"
 
 namespace drasim {
 namespace cli_resume_test {
@@ -243,6 +244,41 @@ TEST_P(ResumeKilledTest, AfterCtrlC) {
   }
   ExpectFiles("stopped", whole);
 }
+
+// In the scenarios of DRA, calls and negotiations are under way nearly always. Every other run is
+// killed once more after it was resumed.
+class DraKilledTest : public ResumeScenarioTest {};
+
+TEST_P(DraKilledTest, AtRandomInstants) {
+  Succeed({"run", Scenario(), "--out", "whole"});
+  const Files whole = FilesIn("whole");
+  const size_t ledger_bytes = whole.at("ledger").size();
+  const size_t header_bytes = FramesOf(whole.at("ledger"))[0].end;
+  Random random(3, absl::StrCat("cli_resume_test/", GetParam()));
+  // `make soak` asks for 50 of each.
+  const uint64_t runs = SoakSeeds(4, 50);
+  uint64_t killed = 0;
+  for (uint64_t i = 0; i < runs; ++i) {
+    const std::string out = absl::StrCat("random", i);
+    const size_t first = header_bytes + random.Below(ledger_bytes - header_bytes);
+    ProcessResult result = Interrupt({"run", Scenario(), "--out", out}, out, first, SIGKILL);
+    killed += result.signal == SIGKILL;
+    if (result.signal == SIGKILL && i % 2 == 1) {
+      const size_t second = first + random.Below(ledger_bytes - first);
+      result = Interrupt({"run", "--resume", "--out", out}, out, second, SIGKILL);
+    }
+    if (result.signal == SIGKILL) result = Resume(out);
+    ASSERT_EQ(result.exit_code, 0) << "killed at byte " << first << ": " << result.err;
+    ExpectFiles(out, whole);
+    std::filesystem::remove_all(dir_.PathOf(out));
+  }
+  EXPECT_GE(killed, runs / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, DraKilledTest, ::testing::Values("dra", "structured"),
+                         [](const ::testing::TestParamInfo<std::string>& tested) {
+                           return tested.param;
+                         });
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, ResumeKilledTest,
                          ::testing::Values("kubernetes", "srtf", "dra", "structured"),

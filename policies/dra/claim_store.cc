@@ -1,4 +1,4 @@
-#include "sim/sdra/claim_store.h"
+#include "policies/dra/claim_store.h"
 
 #include <algorithm>
 #include <memory>

@@ -6,8 +6,8 @@
 //     const ClaimReply reply = store.Do(*step.call);
 //     step = writes.Resume(&cycle, &reply, now_ns);
 //   }
-#ifndef DRASIM_SIM_SDRA_CLAIM_STORE_H_
-#define DRASIM_SIM_SDRA_CLAIM_STORE_H_
+#ifndef DRASIM_POLICIES_DRA_CLAIM_STORE_H_
+#define DRASIM_POLICIES_DRA_CLAIM_STORE_H_
 
 #include <cstdint>
 #include <functional>
@@ -91,4 +91,4 @@ class ClaimStore : public ClaimCache {
 
 }  // namespace drasim
 
-#endif  // DRASIM_SIM_SDRA_CLAIM_STORE_H_
+#endif  // DRASIM_POLICIES_DRA_CLAIM_STORE_H_
