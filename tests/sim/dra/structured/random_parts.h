@@ -45,7 +45,7 @@ namespace drasim::slice_testing {
 inline constexpr char kRuleTaint[] = "example.com/broken";
 inline constexpr char kLostTaint[] = "example.com/lost";
 
-// What further components do in a run.
+// Parts of further components in a run.
 struct RandomParts {
   // --- Drivers with kubelet plugins, by the number of the driver ---
   std::vector<bool> publishes;
@@ -189,7 +189,7 @@ inline void RandomRules(size_t nodes, const RandomSlices& slices, bool all_go, R
   }
 }
 
-// What the claims of the driver tolerate: nothing, rules for ever, or for a time.
+// Tolerations of the driver's claims: of nothing, of rules for ever, or for a time.
 inline void RandomTolerations(Random& random, RandomDriver* driver) {
   const uint64_t kind = random.Below(5);
   if (kind < 2) return;
@@ -315,7 +315,7 @@ class EvictionReasons {
     }
   }
 
-  // What `other`, of the same scenario, has noted.
+  // Takes over the notes of `other`, of the same scenario.
   void TakeOver(const EvictionReasons& other) { used_ = other.used_; }
   // Whether a pod may be deleted at that time.
   bool Justify(Uid pod, SimTime now) const {
