@@ -31,6 +31,7 @@ class MixedAgent : public NodeAgent {
   void RunBegins(SimTime now) override { claims_.RunBegins(now); }
   bool never_rests() const override { return claims_.never_rests(); }
   bool IsBusy() const override { return claims_.IsBusy() || devices_.IsBusy(); }
+  bool RetryMayHelp() const override { return claims_.RetryMayHelp(); }
   void PodsCreated(JobId job, SimTime now) override { claims_.PodsCreated(job, now); }
   void AttemptFailed(const FailedAttempt& attempt, SimTime now) override {
     claims_.AttemptFailed(attempt, now);

@@ -92,7 +92,9 @@ bool Engine::IsOver() const {
   if (events.empty()) return true;
   // With only a timer left whose jobs have failed in just this state, no later moment differs from
   // this one.
-  if (events.size() == 1 && scheduling.has_timer() && !scheduling.dispatcher().TimerMayHelp()) {
+  const NodeAgent* const agent = roles_->run.agent();
+  if (events.size() == 1 && scheduling.has_timer() && !scheduling.dispatcher().TimerMayHelp() &&
+      !(agent != nullptr && agent->RetryMayHelp())) {
     return true;
   }
   // With no job left, changes of nodes and quotas do not matter either.

@@ -125,6 +125,9 @@ class NodeAgent {
   // Work other than periodic rechecks is pending: a component restarts, a call returns. May be
   // O(pods).
   virtual bool IsBusy() const { return false; }
+  // A waiting pod may be placed by its next attempt though nothing has woken it: the last one
+  // changed the cluster in a way that wakes no pod. May be O(pods).
+  virtual bool RetryMayHelp() const { return false; }
   // The pods of the job have been created, or recreated after they were lost.
   virtual void PodsCreated(JobId, SimTime) {}
   // An attempt has ended, PostFilter and Unreserve included; the pod is back in its queue.

@@ -16,6 +16,12 @@ inline uint64_t SoakSeeds(uint64_t quick, uint64_t most = std::numeric_limits<ui
   return std::min(most, quick * static_cast<uint64_t>(std::clamp<int64_t>(factor, 1, 1000)));
 }
 
+// DRASIM_SEED: the one seed to run, with all that is known of its run; 0 if it is not set.
+inline uint64_t OnlySeed() {
+  const char* text = std::getenv("DRASIM_SEED");
+  return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+}
+
 }  // namespace drasim
 
 #endif  // DRASIM_TESTS_TESTING_SOAK_H_

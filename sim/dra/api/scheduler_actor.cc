@@ -103,6 +103,7 @@ StepResult SchedulerActor::PreFilter(const PodContext& pod, const ClusterState& 
     return later;
   }
   pending_[pod.pod.value()] = false;
+  cleared_.erase(pod.pod);
   ++attempts_;
   Forget(pod.pod);
   StepResult result;
@@ -177,6 +178,13 @@ void SchedulerActor::Await(Attempt* attempt, bool blocks) {
   engine_->BlockScheduling(true);
 }
 
+bool SchedulerActor::RetryMayHelp() const {
+  return absl::c_any_of(cleared_, [this](PodId pod) {
+    const Ref<Pod> object = client_->cache().pod(pods_->UidOf(pod));
+    return object != nullptr && !object->meta.deleting && !object->node.valid();
+  });
+}
+
 PostFilterResult SchedulerActor::PostFilter(const PodContext& pod, PostFilterHandle&) {
   PostFilterResult result;
   Attempt* attempt = FindWithClaims(pod.pod);
@@ -185,7 +193,10 @@ PostFilterResult SchedulerActor::PostFilter(const PodContext& pod, PostFilterHan
   const Status status = rules_->PostFilter(*attempt->cycle);
   const bool acted = status.code == Code::kSuccess || status.code == Code::kWaiting;
   // Otherwise preemption asks which nodes the claims allow (WhyRestricted).
-  if (acted) Background(attempt, status, true);
+  if (acted) {
+    cleared_.insert(pod.pod);
+    Background(attempt, status, true);
+  }
   clock_->AfterCalls();
   if (acted && traits_.deallocation_ends_post_filter) result.code = StepCode::kPending;
   return result;
@@ -622,7 +633,8 @@ void SchedulerActor::RuleFields(Archive& archive, Self& self) {
 template <typename Archive, typename Self>
 void SchedulerActor::Fields(Archive& archive, Self& self) {
   archive(self.gangs_, self.next_token_, self.cycles_, self.token_of_, self.pending_,
-          self.held_back_, self.users_, self.attempts_, self.down_);
+          self.held_back_, self.users_, self.attempts_, self.down_,
+          self.cleared_);
   RuleFields(archive, self);
   WakeFields(archive, self);
 }

@@ -102,6 +102,7 @@ class ControlPlane : public NodeAgent, private PodRunner {
   void AttachClaims(PodControl* engine) override;
   bool never_rests() const override { return true; }
   bool IsBusy() const override;
+  bool RetryMayHelp() const override { return scheduler_->RetryMayHelp(); }
   void OnTimer(uint64_t token, SimTime now) override;
   void PodsCreated(JobId job, SimTime now) override;
   void AttemptFailed(const FailedAttempt& attempt, SimTime now) override;

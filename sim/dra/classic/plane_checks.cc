@@ -131,6 +131,8 @@ absl::Status PlaneChecks::CheckPrepared() const {
       const Ref<ResourceClaim> claim = names_.Find(objects_, *pod, entry);
       if (claim != nullptr) used[pod->node].insert(claim->meta.uid);
     }
+    const Ref<ResourceClaim> extended = objects_.claim(pod->meta.ns, pod->extended_claim);
+    if (extended != nullptr) used[pod->node].insert(extended->meta.uid);
   }
   for (size_t n = 0; n < plane_.cluster().node_count(); ++n) {
     const NodeId node(n);

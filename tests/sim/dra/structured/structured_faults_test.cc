@@ -76,6 +76,20 @@ class StructuredRig : private PublishedScenario, public FaultRig {
   }
   uint64_t evictions() const { return evictions_; }
 
+  // Pods that wait for a claim which an earlier attempt named in their status and deleted, on nodes
+  // whose device plugins served them later (docs/fidelity/structured_plugin.md).
+  size_t Stranded() const {
+    size_t count = 0;
+    for (const Ref<Pod>& pod : objects().of<Pod>().Sorted()) {
+      if (!pod->node.valid() || pod->extended_claim.empty()) continue;
+      if (objects().claim(pod->meta.ns, pod->extended_claim) != nullptr) continue;
+      const NodeSpec& node = scenario_.engine.nodes[pod->node.value()];
+      count += std::any_of(node.extended.begin(), node.extended.end(),
+                           [](const auto& resource) { return resource.second > 0; });
+    }
+    return count;
+  }
+
   // After the teardown the scheduler holds no devices either.
   std::string CheckMemory() {
     const size_t held = rig().cluster().inventory().held().size();
@@ -247,6 +261,7 @@ struct RunTally {
   uint64_t changing = 0;
   uint64_t pods = 0;
   uint64_t unended = 0;
+  uint64_t stranded = 0;
   uint64_t evictions = 0;
   uint64_t taken_over = 0;
   std::set<DeviceKind> kinds;
@@ -298,20 +313,28 @@ std::string RunOne(uint64_t seed, RunTally* tally) {
   tally->changing += !scenario.changes.empty();
   tally->pods += rig.rig().jobs().size();
   tally->unended += rig.Unended().size();
+  tally->stranded += rig.Stranded();
   for (const auto& driver : scenario.slices.drivers) tally->kinds.insert(driver.kind);
   if (problem.empty() && events > kMostEvents) problem = "the run does not end";
-  if (problem.empty() && kind.easy && !rig.Unended().empty()) problem = "some pods never end";
+  if (problem.empty() && kind.easy && rig.Unended().size() > rig.Stranded()) {
+    problem = "some pods never end";
+  }
   if (problem.empty()) problem = rig.CheckRest();
   if (problem.empty()) problem = rig.CheckTeardown();
   if (problem.empty()) problem = rig.CheckMemory();
   if (problem.empty()) return "";
-  return absl::StrCat(problem, rig.CallsText());
+  return absl::StrCat(problem, OnlySeed() == 0 ? rig.CallsText() : rig.CallsText(100'000));
 }
 
 TEST(StructuredFaultsTest, InvariantsHoldAndNothingLeaks) {
   // `make soak` asks for more.
   const uint64_t runs = SoakSeeds(500, 10'000);
   RunTally tally;
+  if (const uint64_t seed = OnlySeed(); seed != 0) {
+    const std::string problem = RunOne(seed, &tally);
+    ASSERT_TRUE(problem.empty()) << problem;
+    return;
+  }
   int failures = 0;
   for (uint64_t seed = 1; seed <= runs && failures < 5; ++seed) {
     const std::string problem = RunOne(seed, &tally);
@@ -326,6 +349,7 @@ TEST(StructuredFaultsTest, InvariantsHoldAndNothingLeaks) {
   EXPECT_GT(tally.taken_over, runs / 4);
   // Most pods get what they want.
   EXPECT_LT(tally.unended, tally.pods / 3) << tally.pods;
+  EXPECT_LT(tally.stranded, tally.pods / 50) << tally.pods;
   for (const char* call :
        {"claim-controller POST resourceclaims", "claim-controller PUT resourceclaims",
         "claim-controller PUT resourceclaims/status", "claim-controller PATCH pods/status",
