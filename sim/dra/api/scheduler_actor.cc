@@ -193,10 +193,8 @@ PostFilterResult SchedulerActor::PostFilter(const PodContext& pod, PostFilterHan
   const Status status = rules_->PostFilter(*attempt->cycle);
   const bool acted = status.code == Code::kSuccess || status.code == Code::kWaiting;
   // Otherwise preemption asks which nodes the claims allow (WhyRestricted).
-  if (acted) {
-    cleared_.insert(pod.pod);
-    Background(attempt, status, true);
-  }
+  if (acted || rules_->HasCleared(*attempt->cycle)) cleared_.insert(pod.pod);
+  if (acted) Background(attempt, status, true);
   clock_->AfterCalls();
   if (acted && traits_.deallocation_ends_post_filter) result.code = StepCode::kPending;
   return result;

@@ -131,6 +131,7 @@ struct StructuredRules::State : DraRules::Cycle {
   std::map<NodeId, Rejected> rejected;
   bool at_once = false;  // by FilterAll: the two above are empty
   bool failed = false;   // an error ended the attempt
+  bool cleared = false;  // PostFilter has made a call; asked for at once, so not saved
 
   // Filter's finds on the chosen node alone: an attempt is saved before Filter or after Reserve.
   // The search has no more to do then, and nodes have been rejected.
@@ -557,7 +558,13 @@ void StructuredRules::NormalizeScore(absl::Span<int64_t> scores) const {
 DraRules::Status StructuredRules::PostFilter(Cycle& cycle) {
   State& state = AsState(cycle);
   if (state.failed) return StatusBecause({StepCode::kError, ""}, Why::kSearchFailed);
-  return Run(state, writes_.PostFilter(&state.cycle));
+  ClaimProgress progress = writes_.PostFilter(&state.cycle);
+  state.cleared = progress.call.has_value();
+  return Run(state, std::move(progress));
+}
+
+bool StructuredRules::HasCleared(const Cycle& cycle) const {
+  return static_cast<const State&>(cycle).cleared;
 }
 
 DraRules::Status StructuredRules::Reserve(Cycle& cycle, NodeId node) {

@@ -89,6 +89,7 @@ class StructuredRules : public DraRules, private ServedResources {
              absl::Span<int64_t> scores) const override;
   void NormalizeScore(absl::Span<int64_t> scores) const override;
   Status PostFilter(Cycle& cycle) override;
+  bool HasCleared(const Cycle& cycle) const override;
   Status Reserve(Cycle& cycle, NodeId node) override;
   Status Unreserve(Cycle& cycle, NodeId node) override;
   Status PreBind(Cycle& cycle, NodeId node) override;

@@ -145,8 +145,9 @@ inline void RandomResources(const RandomKind& kind, Random& random, StructuredSc
     const bool has_plugin = random.Below(4) == 0;
     for (const std::string& resource : resources) {
       const bool reported = has_plugin && resource == of_plugin;
-      node.extended.emplace_back(resource,
-                                 reported ? 1 + static_cast<int64_t>(random.Below(2)) : 0);
+      // Without faults that last, some node can take every pod.
+      const int64_t amount = kind.easy ? 2 : 1 + static_cast<int64_t>(random.Below(2));
+      node.extended.emplace_back(resource, reported ? amount : 0);
     }
   }
   for (JobArrival& job : s->engine.jobs) {
@@ -186,7 +187,10 @@ inline void RandomComponents(const RandomKind& kind, Random& random, StructuredS
   }
   if (random.Below(4) == 0) {
     RandomBindings(nodes, random, &s->slices, &s->parts);
-    s->options.plugin.binding_timeout_ns = (5 + static_cast<int64_t>(random.Below(10))) * kSecondNs;
+    // A claim that binds after the first look needs a second one, which comes 5 s later.
+    const int64_t least = kind.easy ? 6 : 5;
+    s->options.plugin.binding_timeout_ns =
+        (least + static_cast<int64_t>(random.Below(10))) * kSecondNs;
   }
   if (random.Below(3) == 0) RandomResources(kind, random, s);
   if (random.Below(3) == 0) {
