@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
@@ -25,6 +26,7 @@
 #include "tests/sim/explain/attempt_count.h"
 #include "tests/testing/shared_data.h"
 #include "tests/testing/soak.h"
+#include "tests/testing/temp_dir.h"
 
 namespace drasim {
 namespace explained_worlds_test {
@@ -42,7 +44,25 @@ constexpr char kStructuredWorlds[] =
 struct Cut {
   uint64_t jobs = 0;
   int64_t nodes = 0;
+  int64_t pods = 0;
 };
+
+ParsedFlags FlagsOf(absl::string_view command_name, const std::vector<std::string>& args) {
+  for (const Command& command : Commands()) {
+    if (command.name != command_name) continue;
+    absl::StatusOr<ParsedFlags> flags = ParseFlags(command.flags, args);
+    EXPECT_TRUE(flags.ok()) << flags.status();
+    if (flags.ok()) return *std::move(flags);
+  }
+  ADD_FAILURE() << command_name;
+  return {};
+}
+
+std::vector<Contender> ContendersOf(const ParsedFlags& flags, const GivenScenario& given) {
+  absl::StatusOr<Contenders> made = MakeContenders(ContenderFlagsOf(flags), given, 1.3);
+  EXPECT_TRUE(made.ok()) << made.status();
+  return made.ok() ? std::move(made->all) : std::vector<Contender>{};
+}
 
 // The contenders of `drasim compare scenarios/NAME ARGS`, with the trace if there is one.
 std::vector<Contender> ContendersOf(const std::string& name, const std::string& trace,
@@ -56,16 +76,12 @@ std::vector<Contender> ContendersOf(const std::string& name, const std::string& 
     given.scenario->mutable_workload()->mutable_trace()->set_path(SharedPath(trace));
   }
   if (cut.jobs > 0) given.scenario->mutable_workload()->set_limit(static_cast<int64_t>(cut.jobs));
-  if (cut.nodes > 0) given.scenario->mutable_cluster()->set_nodes(static_cast<int32_t>(cut.nodes));
-  for (const Command& command : Commands()) {
-    if (command.name != "compare") continue;
-    const absl::StatusOr<ParsedFlags> flags = ParseFlags(command.flags, args);
-    EXPECT_TRUE(flags.ok()) << flags.status();
-    absl::StatusOr<Contenders> made = MakeContenders(ContenderFlagsOf(*flags), given, 1.3);
-    EXPECT_TRUE(made.ok()) << made.status();
-    return made.ok() ? std::move(made->all) : std::vector<Contender>{};
+  if (cut.pods > 0) {
+    given.scenario->mutable_workload()->mutable_generated()->set_pods(
+        static_cast<int32_t>(cut.pods));
   }
-  return {};
+  if (cut.nodes > 0) given.scenario->mutable_cluster()->set_nodes(static_cast<int32_t>(cut.nodes));
+  return ContendersOf(FlagsOf("compare", args), given);
 }
 
 void ExpectAllExplained(const std::vector<Contender>& contenders, size_t expected) {
@@ -81,7 +97,7 @@ void ExpectAllExplained(const std::vector<Contender>& contenders, size_t expecte
     EXPECT_EQ(stats->agreeing, stats->attempts);
     EXPECT_THAT(stats->incomplete, IsEmpty());
     std::cout << contender.values[0] << ": " << stats->attempts << " failed attempts, "
-              << stats->complete << " explained\n";
+              << stats->distinct << " distinct, " << stats->complete << " explained\n";
   }
 }
 
@@ -103,6 +119,43 @@ TEST(ExplainedWorldsTest, PhillyGangs) {
   ExpectAllExplained(ContendersOf("philly_worlds.yaml", "traces/philly/muri_trace1_vc7f04ca.csv",
                                   {"--worlds", kFourWorlds}),
                      4);
+}
+
+TEST(ExplainedWorldsTest, StructuredPhillyGangs) {
+  DRASIM_NEEDS_SHARED_DATA("traces/MANIFEST.csv");
+  // All of the scenario's jobs in `make soak`.
+  const uint64_t jobs = SoakSeeds(130);
+  ExpectAllExplained(ContendersOf("philly_worlds.yaml", "traces/philly/muri_trace1_vc7f04ca.csv",
+                                  {"--worlds", kStructuredWorlds}, {.jobs = jobs}),
+                     4);
+}
+
+// A tenth of the pods on a sixth of the nodes; all of them in `make soak`, a minute for each
+// world.
+TEST(ExplainedWorldsTest, StructuredMigMix) {
+  Cut cut;
+  cut.pods = static_cast<int64_t>(SoakSeeds(150, 1500));
+  cut.nodes = static_cast<int64_t>(SoakSeeds(2, 12));
+  ExpectAllExplained(ContendersOf("mig_mix_worlds.yaml", "", {"--worlds", kStructuredWorlds}, cut),
+                     4);
+}
+
+// The dump that a run behind the device plugin leaves, with bound pods and with waiting ones.
+TEST(ExplainedWorldsTest, StructuredDump) {
+  TempDir dir;
+  dir.Write("full.yaml",
+            "mode: replay\norder: seeded\ncluster: {nodes: 20, gpu_model: A100-SXM4-80GB}\n"
+            "workload: {generated: {pods: 180}, stream_interval: 10s}\npreemption: {mode: none}\n"
+            "scheduler: {policy: least-allocated}\nfront_end: {kind: device-plugin, lowering: "
+            "{rule: whole-gpu, ignore_gpu_model: true}}\n");
+  const std::string dump = dir.PathOf("after");
+  ASSERT_EQ(RunCommand(FlagsOf("run", {dir.PathOf("full.yaml"), "--objects-out", dump, "--quiet"})),
+            absl::OkStatus());
+  const ParsedFlags flags =
+      FlagsOf("compare", {"--snapshot", dump, "--mode", "replay", "--worlds", kStructuredWorlds});
+  const absl::StatusOr<GivenScenario> given = ScenarioFromFlags(flags);
+  ASSERT_EQ(given.status(), absl::OkStatus());
+  ExpectAllExplained(ContendersOf(flags, *given), 4);
 }
 
 TEST(ExplainedWorldsTest, ImmediateAgainstWaitForFirstConsumer) {

@@ -7,15 +7,19 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "model/cluster_state.h"
+#include "model/ids.h"
 #include "model/job_table.h"
+#include "model/kube/objects.h"
 #include "model/record.h"
 #include "model/status_macros.h"
+#include "sim/dra/classic/control_plane.h"
 #include "sim/explain/attempt.h"
 #include "sim/run/simulation.h"
 
@@ -32,19 +36,47 @@ struct AttemptStats {
 
 inline constexpr size_t kIncompleteShown = 5;
 
+// States and specifications of the claims that the pod names; empty for claims of classic DRA. With
+// equal texts, and one state of the cluster, explanations differ in names alone.
+inline std::string StructuredClaimsText(const ControlPlane* plane, PodId pod) {
+  if (plane == nullptr) return "";
+  const Ref<Pod> object = plane->pods().ObjectOf(pod);
+  if (object == nullptr) return "no object";
+  // Claims for extended resources are structured. The attempt's own words tell of one that is left.
+  std::string text = object->claims.empty() ? "extended" : "";
+  for (const PodClaim& entry : object->claims) {
+    const Ref<ResourceClaim> claim =
+        plane->claim_names().Find(plane->network().server().objects(), *object, entry);
+    if (claim == nullptr) {
+      absl::StrAppend(&text, "missing\n");
+      continue;
+    }
+    if (!claim->spec.is_structured()) return "";
+    absl::StrAppend(&text, claim->status.allocation != nullptr, claim->meta.deleting,
+                    claim->status.reserved_for.size(), " ",
+                    claim->spec.devices->SerializeAsString(), "\n");
+  }
+  return text;
+}
+
 class AttemptCounter : public RecordSink {
  public:
-  AttemptCounter(const AttemptExplainer* explainer, const JobTable* jobs)
-      : explainer_(explainer), jobs_(jobs) {}
+  AttemptCounter(const AttemptExplainer* explainer, const Simulation* sim)
+      : explainer_(explainer), jobs_(&sim->jobs()), plane_(sim->control_plane()) {}
 
   void OnRecord(const Record& record, const ClusterState& cluster) override {
     if (record.kind != RecordKind::kAttemptFailed) return;
     const JobRow& job = jobs_->row(jobs_->job_of(record.pod));
-    // Pods with claims of their own are not alike, whatever their shapes are.
-    const bool alike = !NeedsClaims(cluster, cluster.pod_shape(record.pod));
-    const Key key = {cluster.pod_shape_id(record.pod).value(), record.detail,
+    const bool has_claims = NeedsClaims(cluster, cluster.pod_shape(record.pod));
+    std::string claims = has_claims ? StructuredClaimsText(plane_, record.pod) : "";
+    // Pods with claims of classic DRA are not alike, whatever their shapes are.
+    const bool alike = !has_claims || !claims.empty();
+    const Key key = {cluster.pod_shape_id(record.pod).value(),
+                     record.detail,
                      alike ? cluster.version() : stats_.attempts,
-                     record.pod.value() - job.first_pod.value(), job.pods};
+                     record.pod.value() - job.first_pod.value(),
+                     job.pods,
+                     std::move(claims)};
     const auto [known, is_new] = known_.try_emplace(key);
     if (is_new) known->second = Judge(record);
     ++stats_.attempts;
@@ -55,8 +87,8 @@ class AttemptCounter : public RecordSink {
   const AttemptStats& stats() const { return stats_; }
 
  private:
-  // Shape, failure, version of the cluster, place of the pod in its job, size of the job.
-  using Key = std::tuple<uint32_t, uint32_t, uint64_t, uint32_t, uint32_t>;
+  // Shape, failure, version of the cluster, place of the pod in its job, size of the job, claims.
+  using Key = std::tuple<uint32_t, uint32_t, uint64_t, uint32_t, uint32_t, std::string>;
   struct Verdict {
     bool complete = false;
     bool agrees = false;
@@ -75,6 +107,7 @@ class AttemptCounter : public RecordSink {
 
   const AttemptExplainer* explainer_;
   const JobTable* jobs_;
+  const ControlPlane* plane_;  // null: none
   absl::flat_hash_map<Key, Verdict> known_;
   AttemptStats stats_;
 };
@@ -84,7 +117,7 @@ class AttemptCounter : public RecordSink {
 inline absl::StatusOr<AttemptStats> CountExplainedAttempts(Simulation& sim) {
   const AttemptExplainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(), sim.profiles(),
                                    ClaimHooksOf(sim));
-  AttemptCounter counter(&explainer, &sim.jobs());
+  AttemptCounter counter(&explainer, &sim);
   sim.AddSink(&counter);
   RETURN_IF_ERROR(sim.Start());
   RETURN_IF_ERROR(sim.Run());

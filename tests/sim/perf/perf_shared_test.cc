@@ -82,12 +82,13 @@ TEST(PerfSharedTest, ListsEveryWorkloadOnThePage) {
   EXPECT_EQ(baseline->rows.size(), runs);
 }
 
-// Small workloads in `make test`, all in `make soak`.
+// Small workloads in `make test`, larger ones with DRASIM_SOAK, all from DRASIM_SOAK=10 on.
 TEST(PerfSharedTest, RepeatsTheBaseline) {
   DRASIM_NEEDS_SHARED_DATA(kData);
-  const bool all = SoakSeeds(1) > 1;
+  const bool more = SoakSeeds(1) > 1;
+  const bool all = SoakSeeds(1) >= 10;
   const absl::StatusOr<PerfSuite> suite =
-      SharedSuite(all ? bench::Tier::kNightly : bench::Tier::kSmoke);
+      SharedSuite(all ? bench::Tier::kNightly : more ? bench::Tier::kPr : bench::Tier::kSmoke);
   ASSERT_EQ(suite.status(), absl::OkStatus());
   const absl::StatusOr<bench::BenchTable> baseline = bench::ReadBenchTable(kBaseline);
   ASSERT_EQ(baseline.status(), absl::OkStatus());
