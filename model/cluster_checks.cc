@@ -76,6 +76,13 @@ absl::Status ClusterState::CheckInvariants() const {
   if (scored_cpu_ != fresh.scored_cpu_ || scored_memory_ != fresh.scored_memory_ ||
       extended_idle_ != fresh.extended_idle_ || group_pods_ != fresh.group_pods_)
     return absl::InternalError("extended resources or groups differ from what pods request");
+  std::vector<size_t> reporting(extended_names_.size());
+  for (size_t i = 0; i < extended_capacity_.size(); ++i) {
+    reporting[i % extended_names_.size()] += extended_capacity_[i] > 0;
+  }
+  if (reporting != nodes_with_extended_) {
+    return absl::InternalError("nodes that report a resource were miscounted");
+  }
   std::vector<NodeId> ordered = order_.by_zone();
   std::vector<NodeId> available = fresh.order_.by_zone();
   std::sort(ordered.begin(), ordered.end());

@@ -270,9 +270,16 @@ bool ClusterState::CanHoldDevices(const ResourceRequest& request, NodeId node, D
 void ClusterState::SetExtendedCapacity(NodeId node, size_t column, int64_t amount) {
   const size_t i = size_t{node.value()} * extended_names_.size() + column;
   if (extended_capacity_[i] == amount) return;
+  nodes_with_extended_[column] += size_t{amount > 0} - size_t{extended_capacity_[i] > 0};
   extended_idle_[i] += amount - extended_capacity_[i];
   extended_capacity_[i] = amount;
   Touch(node);
+}
+
+bool ClusterState::AnyNodeReports(absl::string_view resource) const {
+  const auto name = std::find(extended_names_.begin(), extended_names_.end(), resource);
+  if (name == extended_names_.end()) return false;
+  return nodes_with_extended_[static_cast<size_t>(name - extended_names_.begin())] > 0;
 }
 
 void ClusterState::ServeByClaims(size_t column, bool served) {

@@ -148,10 +148,12 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
   specs_.push_back(spec);
   epoch_.push_back(0);
   node_pods_.emplace_back();
-  for (const std::string& name : extended_names_) {
-    const int64_t capacity = ExtendedOf(spec, name);
+  nodes_with_extended_.resize(extended_names_.size());
+  for (size_t e = 0; e < extended_names_.size(); ++e) {
+    const int64_t capacity = ExtendedOf(spec, extended_names_[e]);
     extended_idle_.push_back(capacity);
     extended_capacity_.push_back(capacity);
+    nodes_with_extended_[e] += capacity > 0;
   }
   ResolveShapesAgain(new_names);
   for (std::vector<uint16_t>& pods : group_pods_) pods.push_back(0);

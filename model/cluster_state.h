@@ -259,6 +259,8 @@ class ClusterState {
   int64_t extended_capacity(NodeId id, size_t column) const {
     return extended_capacity_[size_t{id.value()} * extended_names_.size() + column];
   }
+  // Whether any node, available or not, reports some of the resource. O(names).
+  bool AnyNodeReports(absl::string_view resource) const;
   // Whether claims of structured DRA serve the resource on nodes that report none of it (KEP 5004):
   // its amount is then no limit. Set for all nodes at once; O(nodes) if it changes.
   void ServeByClaims(size_t column, bool served);
@@ -547,8 +549,9 @@ class ClusterState {
   std::vector<std::string> extended_names_;
   std::vector<bool> served_by_claims_;  // by name; shorter: not served
   const ServedResources* served_resources_ = nullptr;
-  std::vector<int64_t> extended_idle_;      // nodes x names
-  std::vector<int64_t> extended_capacity_;  // nodes x names
+  std::vector<int64_t> extended_idle_;       // nodes x names
+  std::vector<int64_t> extended_capacity_;   // nodes x names
+  std::vector<size_t> nodes_with_extended_;  // by name
   std::vector<int64_t> scored_cpu_;
   std::vector<int64_t> scored_memory_;
   NodeOrder order_;

@@ -104,6 +104,8 @@ struct StructuredCycle {
   std::vector<std::string> resources;  // extended ones that the pod requests, ascending
   // By the resources that DRA serves: nodes that serve the same ones share a claim.
   std::map<std::vector<std::string>, SyntheticClaim> synthetic_claims;
+  // The synthetic claim, if it is the same on all nodes; null: it may differ.
+  ClaimRef synthetic_on_all;
   std::unique_ptr<DeviceSearch> search;   // null: all claims are allocated
   std::map<std::string, NodeFind> finds;  // by node
   std::set<size_t> unavailable;           // claims that kept out a node

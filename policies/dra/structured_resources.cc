@@ -168,7 +168,30 @@ ClaimStatus StructuredResources::PreFilter(std::shared_ptr<const kube::Pod> pod,
   absl::StatusOr<std::unique_ptr<DeviceSearch>> search = make_search_();
   if (!search.ok()) return Error(std::string(search.status().message()));
   cycle->search = *std::move(search);
+  if (AllNodesAlike(*cycle)) cycle->synthetic_on_all = ClaimFor(cycle->resources, cycle).claim;
   return {};
+}
+
+bool StructuredResources::AllNodesAlike(const StructuredCycle& cycle) const {
+  if (!cycle.has_synthetic || !offered_anywhere_) return false;
+  const bool is_new = cycle.claims.back().claim->spec().devices().requests().empty();
+  return is_new && absl::c_all_of(cycle.resources, [this](const std::string& resource) {
+           return !classes_->ClassOf(resource).empty() && !offered_anywhere_(resource);
+         });
+}
+
+const StructuredCycle::SyntheticClaim& StructuredResources::ClaimFor(
+    const std::vector<std::string>& resources, StructuredCycle* cycle) const {
+  const auto [known, is_new] = cycle->synthetic_claims.try_emplace(resources);
+  if (!is_new) return known->second;
+  ResourceRequests requests = RequestsOfResources(cycle->pod->spec(), resources, *classes_);
+  auto synthetic = std::make_shared<kube::ResourceClaimV1>(*cycle->claims.back().claim);
+  for (const kube::DeviceRequest& request : requests.requests) {
+    *synthetic->mutable_spec()->mutable_devices()->add_requests() = request;
+  }
+  known->second.claim = std::move(synthetic);
+  known->second.mappings = std::move(requests.mappings);
+  return known->second;
 }
 
 // --- Filter ---
@@ -199,18 +222,9 @@ ClaimStatus StructuredResources::FilterResources(StructuredCycle* cycle, const k
   }
   if (resources.empty() && !cycle->HasUserClaims()) return {};
   if (IsAllocatedClaim(*claim)) return {};
-  const auto [known, is_new] = cycle->synthetic_claims.try_emplace(resources);
-  if (is_new) {
-    ResourceRequests requests = RequestsOfResources(cycle->pod->spec(), resources, *classes_);
-    auto synthetic = std::make_shared<kube::ResourceClaimV1>(*claim);
-    for (const kube::DeviceRequest& request : requests.requests) {
-      *synthetic->mutable_spec()->mutable_devices()->add_requests() = request;
-    }
-    known->second.claim = std::move(synthetic);
-    known->second.mappings = std::move(requests.mappings);
-  }
-  find->synthetic = known->second.claim;
-  find->mappings = known->second.mappings;
+  const StructuredCycle::SyntheticClaim& synthetic = ClaimFor(resources, cycle);
+  find->synthetic = synthetic.claim;
+  find->mappings = synthetic.mappings;
   return {};
 }
 
@@ -292,21 +306,25 @@ ClaimStatus StructuredResources::Filter(StructuredCycle* cycle, const kube::Node
 }
 
 const NodeOutcomes* StructuredResources::FilterAll(const StructuredCycle& cycle) const {
-  if (cycle.search == nullptr || cycle.has_synthetic || options_.search_step_ns > 0) return nullptr;
-  std::vector<ClaimRef> claims;
+  if (cycle.search == nullptr || options_.search_step_ns > 0) return nullptr;
+  if (cycle.has_synthetic && cycle.synthetic_on_all == nullptr) return nullptr;
   for (const StructuredCycle::Claim& entry : cycle.claims) {
     if (IsAllocatedClaim(*entry.claim)) return nullptr;
-    claims.push_back(entry.claim);
   }
-  const NodeOutcomes* const outcomes = cycle.search->DecideNodes(claims);
+  const NodeOutcomes* const outcomes = cycle.search->DecideNodes(ClaimsOnAll(cycle));
   return outcomes == nullptr || outcomes->errors() > 0 ? nullptr : outcomes;
+}
+
+std::vector<ClaimRef> StructuredResources::ClaimsOnAll(const StructuredCycle& cycle) {
+  std::vector<ClaimRef> claims;
+  for (const StructuredCycle::Claim& entry : cycle.claims) claims.push_back(entry.claim);
+  if (cycle.has_synthetic) claims.back() = cycle.synthetic_on_all;
+  return claims;
 }
 
 void StructuredResources::RankAll(const StructuredCycle& cycle, absl::Span<const NodeId> nodes,
                                   absl::Span<int64_t> ranks) const {
-  std::vector<ClaimRef> claims;
-  for (const StructuredCycle::Claim& entry : cycle.claims) claims.push_back(entry.claim);
-  cycle.search->RankNodes(claims, nodes, ranks);
+  cycle.search->RankNodes(ClaimsOnAll(cycle), nodes, ranks);
 }
 
 // --- Score, Reserve ---

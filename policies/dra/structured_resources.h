@@ -42,6 +42,9 @@ class StructuredResources {
       std::function<std::optional<int64_t>(const proto::kube::Node&, const std::string& resource)>;
   // Without it, nodes' status.allocatable is read.
   void set_node_amounts(NodeAmounts amounts) { node_amounts_ = std::move(amounts); }
+  // Whether any node reports some of a resource. Without it, every node may.
+  using OfferedAnywhere = std::function<bool(const std::string& resource)>;
+  void set_offered_anywhere(OfferedAnywhere offered) { offered_anywhere_ = std::move(offered); }
 
   // kSuccess, or kUnresolvable while a claim of the pod is missing. O(claims).
   ClaimStatus PreEnqueue(const proto::kube::Pod& pod) const;
@@ -53,9 +56,9 @@ class StructuredResources {
   // kError ends the attempt for all nodes.
   ClaimStatus Filter(StructuredCycle* cycle, const proto::kube::Node& node) const;
   // Filter for all nodes of the cluster, by number, at the cost of what changed; null if nodes must
-  // be asked one by one: claims that are allocated or the pod's extended resources judge nodes, a
-  // search may time out, or a node ends the attempt. Nothing is found yet: Filter finds the devices
-  // of the node that is chosen. Valid until the next call.
+  // be asked one by one: claims that are allocated judge nodes, as do extended resources that some
+  // node reports or no class serves; a search may time out, or a node ends the attempt. Nothing is
+  // found yet: Filter finds the devices of the node that is chosen. Valid until the next call.
   const NodeOutcomes* FilterAll(const StructuredCycle& cycle) const;
   // Ranks of nodes that fit by FilterAll, with a policy (DeviceSearch::RankNodes).
   void RankAll(const StructuredCycle& cycle, absl::Span<const NodeId> nodes,
@@ -75,6 +78,13 @@ class StructuredResources {
   ClaimStatus CheckRequests(const proto::kube::ResourceClaimV1& claim) const;
   ClaimStatus CheckClass(const std::string& class_name, const std::string& request) const;
 
+  // The synthetic claim with the requests for these resources.
+  const StructuredCycle::SyntheticClaim& ClaimFor(const std::vector<std::string>& resources,
+                                                  StructuredCycle* cycle) const;
+  // Whether every node must serve all of the pod's extended resources by DRA, with a new claim.
+  bool AllNodesAlike(const StructuredCycle& cycle) const;
+  // The claims of a pod for which FilterAll has an answer.
+  static std::vector<ClaimRef> ClaimsOnAll(const StructuredCycle& cycle);
   // Fills `*find` with the requests that the node must serve by DRA.
   ClaimStatus FilterResources(StructuredCycle* cycle, const proto::kube::Node& node,
                               StructuredCycle::NodeFind* find) const;
@@ -89,6 +99,7 @@ class StructuredResources {
   DeviceSearchMaker make_search_;
   StructuredOptions options_;
   NodeAmounts node_amounts_;
+  OfferedAnywhere offered_anywhere_;
 };
 
 }  // namespace drasim

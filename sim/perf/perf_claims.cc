@@ -116,6 +116,8 @@ PerfClaims::PerfClaims(const PerfClaimOptions& options, uint64_t seed, ClusterSt
           options.plugin),
       writes_(store_.get(), &in_flight_, options.plugin),
       draws_(seed, "allocResourceClaims") {
+  plugin_.set_offered_anywhere(
+      [cluster](const std::string& resource) { return cluster->AnyNodeReports(resource); });
   cluster->LeavePartsToPods();
   cluster->set_served_resources(this);
 }

@@ -193,6 +193,8 @@ StructuredRules::StructuredRules(const StructuredRulesOptions& options, ClusterS
   plugin_.set_node_amounts([this](const kube::Node& node, const std::string& resource) {
     return AmountOn(node.metadata().name(), resource);
   });
+  plugin_.set_offered_anywhere(
+      [cluster](const std::string& resource) { return cluster->AnyNodeReports(resource); });
   cluster->LeavePartsToPods();
   for (size_t n = 0; n < cluster->node_count(); ++n) {
     nodes_.push_back(NodeToV1(cluster->node_spec(NodeId(n))));

@@ -364,5 +364,26 @@ TEST(StructuredFaultsTest, InvariantsHoldAndNothingLeaks) {
   }
 }
 
+// Nodes that are judged together get the verdicts that they get one by one, extended resources on
+// mixed clusters among them.
+TEST(StructuredFaultsTest, NodesAreJudgedTogetherAsOneByOne) {
+  uint64_t with_resources = 0;
+  for (uint64_t seed = 1; seed <= SoakSeeds(60); ++seed) {
+    std::string calls[2];
+    for (const bool at_once : {false, true}) {
+      Random random(seed, "judged together");
+      StructuredScenario scenario = RandomStructured(seed, RandomKind(), random);
+      scenario.options.filters_at_once = at_once;
+      if (at_once) with_resources += !scenario.extended.empty();
+      StructuredRig rig(scenario);
+      // Pods may be evicted for ever.
+      const std::string problem = rig.Run(3000);
+      calls[at_once ? 1 : 0] = problem + rig.CallsText(100'000);
+    }
+    EXPECT_EQ(calls[0], calls[1]) << seed;
+  }
+  EXPECT_GT(with_resources, 10U);
+}
+
 }  // namespace structured_faults_test
 }  // namespace drasim
