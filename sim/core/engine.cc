@@ -179,7 +179,7 @@ absl::Status Engine::AfterEvent() {
         " ns and no end; attempts, restarts or evictions that take no time repeat each other for "
         "ever"
         " (give them some: timing.schedule, preemption.grace_period, scheduler.kubernetes"
-        ".initial_backoff, latencies of front_end.dra)"));
+        ".initial_backoff, latencies of front_end.dra or front_end.structured)"));
   }
   if (run.options().check_invariants) {
     RETURN_IF_ERROR(run.cluster().CheckInvariants());

@@ -8,6 +8,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "policies/allocator/device_catalog.h"
 #include "policies/allocator/device_use.h"
@@ -139,8 +141,15 @@ std::vector<std::string> StructuredClaims::ServedResourcesOf(PodId pod) const {
 
 std::string StructuredClaims::HolderText(const std::string& uid, bool pending) const {
   uint64_t number = 0;
-  if (!absl::SimpleAtoi(uid, &number)) return absl::StrCat("claim ", uid);
   const ObjectCache& objects = plane_.network().server().objects();
+  absl::string_view owner = uid;
+  if (absl::ConsumePrefix(&owner, kUnmadeClaimName) && absl::SimpleAtoi(owner, &number)) {
+    const Ref<Pod> pod = objects.pod(number);
+    if (pod == nullptr) return "a claim for a pod that is gone";
+    return absl::StrCat("the claim for extended resources of pod ", pod->meta.ns.text(), "/",
+                        pod->meta.name.text(), ", which is being made");
+  }
+  if (!absl::SimpleAtoi(uid, &number)) return absl::StrCat("claim ", uid);
   const Ref<ResourceClaim> claim = objects.of<ResourceClaim>().Find(number);
   if (claim == nullptr) return "a claim that is gone";
   std::string text = absl::StrCat("claim ", claim->meta.ns.text(), "/", claim->meta.name.text());

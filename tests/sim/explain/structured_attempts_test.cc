@@ -109,11 +109,9 @@ class AttemptNotes : public RecordSink {
   std::string text_;
 };
 
-TEST(StructuredAttemptsTest, ClaimsInSpecialStates) {
-  const TempDir dir;
-  dir.Write("claims.yaml", TestText("SpecialClaims"));
-  absl::StatusOr<std::unique_ptr<Simulation>> built = BuildText(
-      absl::StrCat(TestText("SpecialScenario"), "    slices: [", dir.PathOf("claims.yaml"), "]\n"));
+// The explanations of all failed attempts of a run.
+void ExpectNotes(const std::string& scenario, const std::string& texts) {
+  absl::StatusOr<std::unique_ptr<Simulation>> built = BuildText(scenario);
   ASSERT_TRUE(built.ok()) << built.status();
   Simulation& sim = **built;
   const AttemptExplainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(), sim.profiles(),
@@ -122,23 +120,27 @@ TEST(StructuredAttemptsTest, ClaimsInSpecialStates) {
   sim.AddSink(&notes);
   ASSERT_EQ(sim.Start(), absl::OkStatus());
   ASSERT_EQ(sim.Run(), absl::OkStatus());
-  EXPECT_EQ(notes.text(), TestText("SpecialTexts"));
+  EXPECT_EQ(notes.text(), texts);
+}
+
+TEST(StructuredAttemptsTest, ClaimsInSpecialStates) {
+  const TempDir dir;
+  dir.Write("claims.yaml", TestText("SpecialClaims"));
+  ExpectNotes(
+      absl::StrCat(TestText("SpecialScenario"), "    slices: [", dir.PathOf("claims.yaml"), "]\n"),
+      TestText("SpecialTexts"));
 }
 
 // Pods without claims, whose extended resource a class serves on two nodes, and a device plugin on
 // the third.
 TEST(StructuredAttemptsTest, ExtendedResources) {
-  absl::StatusOr<std::unique_ptr<Simulation>> built = BuildText(TestText("ExtendedScenario"));
-  ASSERT_TRUE(built.ok()) << built.status();
-  Simulation& sim = **built;
-  const AttemptExplainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(), sim.profiles(),
-                                   ClaimHooksOf(sim));
-  AttemptNotes notes(&explainer);
-  sim.AddSink(&notes);
-  ASSERT_EQ(sim.Start(), absl::OkStatus());
-  ASSERT_EQ(sim.Run(), absl::OkStatus());
-  EXPECT_EQ(notes.text(), TestText("ExtendedTexts"));
+  ExpectNotes(TestText("ExtendedScenario"), TestText("ExtendedTexts"));
   ExpectAllExplained(BuildText(TestText("ExtendedScenario")), 1);
+}
+
+// The devices are held by a claim that the scheduler is about to make.
+TEST(StructuredAttemptsTest, ExtendedResourcesInFlight) {
+  ExpectNotes(TestText("InFlightScenario"), TestText("InFlightTexts"));
 }
 
 // Pods of a dump that hold GPUs, and others that wait for them; what one of a device plugin has
