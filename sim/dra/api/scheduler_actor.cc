@@ -631,8 +631,7 @@ void SchedulerActor::RuleFields(Archive& archive, Self& self) {
 template <typename Archive, typename Self>
 void SchedulerActor::Fields(Archive& archive, Self& self) {
   archive(self.gangs_, self.next_token_, self.cycles_, self.token_of_, self.pending_,
-          self.held_back_, self.users_, self.attempts_, self.down_,
-          self.cleared_);
+          self.held_back_, self.users_, self.attempts_, self.down_, self.cleared_);
   RuleFields(archive, self);
   WakeFields(archive, self);
 }

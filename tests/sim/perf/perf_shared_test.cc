@@ -87,8 +87,9 @@ TEST(PerfSharedTest, RepeatsTheBaseline) {
   DRASIM_NEEDS_SHARED_DATA(kData);
   const bool more = SoakSeeds(1) > 1;
   const bool all = SoakSeeds(1) >= 10;
-  const absl::StatusOr<PerfSuite> suite =
-      SharedSuite(all ? bench::Tier::kNightly : more ? bench::Tier::kPr : bench::Tier::kSmoke);
+  const absl::StatusOr<PerfSuite> suite = SharedSuite(all    ? bench::Tier::kNightly
+                                                      : more ? bench::Tier::kPr
+                                                             : bench::Tier::kSmoke);
   ASSERT_EQ(suite.status(), absl::OkStatus());
   const absl::StatusOr<bench::BenchTable> baseline = bench::ReadBenchTable(kBaseline);
   ASSERT_EQ(baseline.status(), absl::OkStatus());
