@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +20,10 @@
 #include "model/kube/objects.h"
 #include "model/random.h"
 #include "model/state_io.h"
+#include "sim/dra/api/plane_part.h"
 #include "sim/dra/classic/control_plane.h"
+#include "sim/dra/structured/device_binder.h"
+#include "sim/dra/structured/taint_eviction.h"
 #include "tests/sim/dra/classic/random_planes.h"
 #include "tests/sim/dra/classic/stepped_rig.h"
 #include "tests/sim/dra/structured/random_structured.h"
@@ -67,8 +73,9 @@ constexpr uint64_t kMostSteps = 3000;
 
 struct CheckpointTally {
   uint64_t midway = 0;
-  uint64_t under_way = 0;  // before the end of the run
-  uint64_t changed = 0;    // slices are not those of the start
+  uint64_t under_way = 0;                // before the end of the run
+  uint64_t changed = 0;                  // slices are not those of the start
+  std::map<std::string, uint64_t> busy;  // runs, by component with work left
 };
 
 bool SlicesHaveChanged(ControlPlane& plane) {
@@ -78,22 +85,32 @@ bool SlicesHaveChanged(ControlPlane& plane) {
   });
 }
 
-void SaveAndContinue(uint64_t seed, CheckpointTally* tally) {
-  Random random(seed, "structured checkpoints");
-  const auto scenario = CheckpointScenario(seed, random);
-  SteppedRig whole(*scenario);
+// Names of the parts that have work left.
+std::set<std::string> BusyParts(SteppedRig& rig) {
+  std::set<std::string> names;
+  for (const PlanePart* part : rig.plane().parts()) {
+    if (part->IsBusy()) names.insert(part->connection().name);
+  }
+  return names;
+}
+
+// Saves at a random instant, or at the first one after a random instant that is `wanted`.
+void SaveAndContinue(const StructuredScenario& scenario, Random& random,
+                     const std::function<bool(SteppedRig&)>& wanted, CheckpointTally* tally) {
+  SteppedRig whole(scenario);
   const uint64_t events = whole.Run(kMostSteps);
   const std::string end = whole.rig().State();
 
-  SteppedRig cut(*scenario);
-  uint64_t done = cut.Run(random.Below(seed % 2 == 0 ? events / 2 + 1 : events));
-  while (seed % 2 == 0 && done + 1 < events && !IsMidway(cut)) done += cut.Run(1);
+  SteppedRig cut(scenario);
+  uint64_t done = cut.Run(random.Below(wanted ? events / 2 + 1 : events));
+  while (wanted && done + 1 < events && !wanted(cut)) done += cut.Run(1);
   tally->midway += IsMidway(cut);
   tally->under_way += !cut.rig().engine().finished();
   tally->changed += SlicesHaveChanged(cut.plane());
+  for (const std::string& part : BusyParts(cut)) ++tally->busy[part];
   const std::string state = cut.rig().State();
 
-  SteppedRig resumed(*scenario);
+  SteppedRig resumed(scenario);
   StateReader in(state);
   ASSERT_EQ(resumed.rig().engine().Load(in), absl::OkStatus());
   ASSERT_TRUE(in.AtEnd());
@@ -110,12 +127,44 @@ TEST(StructuredCheckpointTest, SavedAtAnyInstantARunEndsAlike) {
   const uint64_t runs = std::min<uint64_t>(SoakSeeds(50), 2000);
   CheckpointTally tally;
   for (uint64_t seed = 0; seed < runs; ++seed) {
-    SaveAndContinue(seed, &tally);
+    Random random(seed, "structured checkpoints");
+    const auto scenario = CheckpointScenario(seed, random);
+    SaveAndContinue(*scenario, random, seed % 2 == 0 ? IsMidway : nullptr, &tally);
     if (HasFailure()) FAIL() << "seed " << seed;
   }
   EXPECT_GE(tally.midway, runs / 3);
   EXPECT_GE(tally.under_way, runs * 8 / 10);
   EXPECT_GE(tally.changed, runs / 4);
+}
+
+// What a component has yet to do is nowhere but in its own state: evictions that wait for
+// tolerationSeconds, bindings of devices, devices that a driver has to publish or to lay out anew.
+TEST(StructuredCheckpointTest, SavedWhileAComponentHasWorkLeft) {
+  CheckpointTally tally;
+  const std::set<std::string> wanted = {TaintEviction::kName, DeviceBinder::kName,
+                                        "gpu.example.com"};
+  const uint64_t least = std::min<uint64_t>(SoakSeeds(12), 300);
+  const auto is_met = [&](const std::string& part) { return tally.busy[part] >= least; };
+  for (uint64_t seed = 0; !std::all_of(wanted.begin(), wanted.end(), is_met); ++seed) {
+    ASSERT_LT(seed, 200 * least);
+    Random random(seed, "components at work");
+    const auto scenario = CheckpointScenario(seed, random);
+    std::set<std::string> here;
+    if (scenario->parts.evicts) here.insert(TaintEviction::kName);
+    if (!scenario->parts.bindings.empty()) here.insert(DeviceBinder::kName);
+    for (size_t d = 0; d < scenario->parts.publishes.size(); ++d) {
+      if (scenario->parts.publishes[d]) here.insert(scenario->slices.drivers[d].name);
+    }
+    std::vector<std::string> missing;
+    for (const std::string& part : here) {
+      if (wanted.count(part) > 0 && !is_met(part)) missing.push_back(part);
+    }
+    if (missing.empty()) continue;
+    const std::string part = OneOf(missing, random);
+    const auto at_work = [&part](SteppedRig& rig) { return BusyParts(rig).count(part) > 0; };
+    SaveAndContinue(*scenario, random, at_work, &tally);
+    if (HasFailure()) FAIL() << "seed " << seed << ", " << part;
+  }
 }
 
 TEST(StructuredCheckpointTest, ACutStateIsRefused) {
