@@ -455,6 +455,34 @@ TEST(DriverPluginsTest, PublicationGoesOnFromACheckpoint) {
   EXPECT_EQ(other.Devices(), world.Devices());
 }
 
+// The plugin learns late of another writer's change. Pauses double with each failure before.
+TEST(DriverPluginsTest, RepetitionsGoOnFromACheckpoint) {
+  WorldOptions options = Nvidia();
+  options.plugins.connection.write_latency = *Distribution::Parse("constant(0.01)");
+  options.plugins.connection.watch_latency = *Distribution::Parse("constant(0.3)");
+  World world(options);
+  world.Do(Action::kUnhealthy, {0});
+  auto changed = std::make_shared<ResourceSliceObject>(*world.Object(0));
+  changed->meta.finalizers.push_back(world.names().Intern("example.com/keep"));
+  world.Put(Ref<ResourceSliceObject>(std::move(changed)));
+  world.RunTo(0.06);
+  EXPECT_THAT(world.TakeCalls(),
+              ElementsAre("0.010 driver PUT 00000 409", "0.025 driver PUT 00000 409",
+                          "0.045 driver PUT 00000 409"));
+  StateWriter out;
+  world.Save(out);
+  world.RunTo(10);
+  World other(options);
+  StateReader in(out.bytes());
+  ASSERT_EQ(other.Load(in), absl::OkStatus());
+  other.RunTo(10);
+  const Lines calls = world.TakeCalls();
+  EXPECT_THAT(calls,
+              ElementsAre("0.075 driver PUT 00000 409", "0.125 driver PUT 00000 409",
+                          "0.215 driver PUT 00000 409", "0.385 driver PUT 00000 generation 1"));
+  EXPECT_EQ(other.TakeCalls(), calls);
+}
+
 // --- At random ---
 
 // Everything that can happen to plugins. When all is over, the slices must be those that the
