@@ -204,8 +204,10 @@ inline void RandomComponents(const RandomKind& kind, Random& random, StructuredS
                    [](const NodeTransition& a, const NodeTransition& b) { return a.at < b.at; });
 }
 
-inline StructuredScenario RandomStructured(uint64_t seed, const RandomKind& kind, Random& random) {
+inline StructuredScenario RandomStructured(uint64_t seed, const RandomKind& kind, Random& random,
+                                           bool filters_at_once = true) {
   StructuredScenario s;
+  s.options.filters_at_once = filters_at_once;
   s.seed = seed;
   RandomWork(kind, random, &s.engine);
   for (JobArrival& job : s.engine.jobs) job.pods = 1;

@@ -372,8 +372,7 @@ TEST(StructuredFaultsTest, NodesAreJudgedTogetherAsOneByOne) {
     std::string calls[2];
     for (const bool at_once : {false, true}) {
       Random random(seed, "judged together");
-      StructuredScenario scenario = RandomStructured(seed, RandomKind(), random);
-      scenario.options.filters_at_once = at_once;
+      const StructuredScenario scenario = RandomStructured(seed, RandomKind(), random, at_once);
       if (at_once) with_resources += !scenario.extended.empty();
       StructuredRig rig(scenario);
       // Pods may be evicted for ever.
