@@ -148,7 +148,6 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
   specs_.push_back(spec);
   epoch_.push_back(0);
   node_pods_.emplace_back();
-  nodes_with_extended_.resize(extended_names_.size());
   for (size_t e = 0; e < extended_names_.size(); ++e) {
     const int64_t capacity = ExtendedOf(spec, extended_names_[e]);
     extended_idle_.push_back(capacity);
@@ -190,6 +189,7 @@ bool ClusterState::AddExtendedNames(const NodeSpec& spec) {
     }
   }
   const size_t after = extended_names_.size();
+  nodes_with_extended_.resize(after);
   if (after == before) return false;
   for (std::vector<int64_t>* column : {&extended_idle_, &extended_capacity_}) {
     std::vector<int64_t> wider(rows_.size() * after);
