@@ -351,15 +351,20 @@ TEST(DriverPluginsTest, SlicesThatOthersChangeAreRestored) {
   EXPECT_THAT(world.Devices(), ElementsAre("gpu-0", "gpu-1"));
 }
 
+// Another writer changes the first slice.
+void WriteAside(World& world) {
+  auto changed = std::make_shared<ResourceSliceObject>(*world.Object(0));
+  changed->meta.finalizers.push_back(world.names().Intern("example.com/keep"));
+  world.Put(Ref<ResourceSliceObject>(std::move(changed)));
+}
+
 // The slice changes while the plugin's call is under way.
 TEST(DriverPluginsTest, ConflictIsRetried) {
   WorldOptions options = Nvidia();
   options.plugins.connection.write_latency = *Distribution::Parse("constant(0.01)");
   World world(options);
   world.Do(Action::kUnhealthy, {0});
-  auto changed = std::make_shared<ResourceSliceObject>(*world.Object(0));
-  changed->meta.finalizers.push_back(world.names().Intern("example.com/keep"));
-  world.Put(Ref<ResourceSliceObject>(std::move(changed)));
+  WriteAside(world);
   world.RunTo(1);
   EXPECT_THAT(world.TakeCalls(),
               ElementsAre("0.010 driver PUT 00000 409", "0.025 driver PUT 00000 generation 1"));
@@ -462,9 +467,7 @@ TEST(DriverPluginsTest, RepetitionsGoOnFromACheckpoint) {
   options.plugins.connection.watch_latency = *Distribution::Parse("constant(0.3)");
   World world(options);
   world.Do(Action::kUnhealthy, {0});
-  auto changed = std::make_shared<ResourceSliceObject>(*world.Object(0));
-  changed->meta.finalizers.push_back(world.names().Intern("example.com/keep"));
-  world.Put(Ref<ResourceSliceObject>(std::move(changed)));
+  WriteAside(world);
   world.RunTo(0.06);
   EXPECT_THAT(world.TakeCalls(),
               ElementsAre("0.010 driver PUT 00000 409", "0.025 driver PUT 00000 409",
