@@ -364,6 +364,31 @@ TEST(StructuredFaultsTest, InvariantsHoldAndNothingLeaks) {
   }
 }
 
+// The scheduler restarts between the creation of a claim for extended resources and its first
+// write. The next attempt deletes what is left, which wakes nobody, and a later one places the pod.
+TEST(StructuredFaultsTest, PodsOutliveAClaimThatIsLeft) {
+  uint64_t struck = 0;
+  for (uint64_t seed = 1; seed <= SoakSeeds(150); ++seed) {
+    Random random(seed, "left claims");
+    RandomKind kind;
+    kind.easy = true;
+    StructuredScenario scenario = RandomStructured(seed, kind, random);
+    if (scenario.extended.empty()) continue;
+    CallFault fault;
+    fault.action = CallFault::Action::kRestart;
+    fault.component = "scheduler";
+    fault.call = "POST resourceclaims";
+    fault.nth = 1 + random.Below(3);
+    fault.length = SimDuration::Seconds(3);
+    scenario.faults = {fault};
+    StructuredRig rig(scenario);
+    EXPECT_EQ(rig.Run(kMostEvents), "") << seed;
+    EXPECT_LE(rig.Unended().size(), rig.Stranded()) << seed;
+    struck += rig.struck().count("scheduler POST resourceclaims");
+  }
+  EXPECT_GT(struck, 10U);
+}
+
 // Nodes that are judged together get the verdicts that they get one by one, extended resources on
 // mixed clusters among them.
 TEST(StructuredFaultsTest, NodesAreJudgedTogetherAsOneByOne) {
