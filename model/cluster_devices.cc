@@ -270,7 +270,8 @@ bool ClusterState::CanHoldDevices(const ResourceRequest& request, NodeId node, D
 void ClusterState::SetExtendedCapacity(NodeId node, size_t column, int64_t amount) {
   const size_t i = size_t{node.value()} * extended_names_.size() + column;
   if (extended_capacity_[i] == amount) return;
-  nodes_with_extended_[column] += size_t{amount > 0} - size_t{extended_capacity_[i] > 0};
+  nodes_with_extended_[column] -= extended_capacity_[i] > 0;
+  nodes_with_extended_[column] += amount > 0;
   extended_idle_[i] += amount - extended_capacity_[i];
   extended_capacity_[i] = amount;
   Touch(node);

@@ -147,7 +147,8 @@ class DraRules {
   virtual void NormalizeScore(absl::Span<int64_t> /*scores*/) const {}
   // kSuccess and kWaiting: it acts.
   virtual Status PostFilter(Cycle& cycle) = 0;
-  // Whether that step, which has just returned, has begun to release or delete a claim.
+  // Whether that step, which has just returned, has begun to release or delete a claim and may have
+  // woken no pod by it.
   virtual bool HasCleared(const Cycle&) const { return false; }
   virtual Status Reserve(Cycle& cycle, NodeId node) = 0;
   virtual Status Unreserve(Cycle& cycle, NodeId node) = 0;

@@ -191,9 +191,9 @@ PostFilterResult SchedulerActor::PostFilter(const PodContext& pod, PostFilterHan
   if (attempt == nullptr) return result;
   clock_->BeforeCalls(pod.now);
   const Status status = rules_->PostFilter(*attempt->cycle);
+  if (rules_->HasCleared(*attempt->cycle)) cleared_.insert(pod.pod);
   const bool acted = status.code == Code::kSuccess || status.code == Code::kWaiting;
   // Otherwise preemption asks which nodes the claims allow (WhyRestricted).
-  if (acted || rules_->HasCleared(*attempt->cycle)) cleared_.insert(pod.pod);
   if (acted) Background(attempt, status, true);
   clock_->AfterCalls();
   if (acted && traits_.deallocation_ends_post_filter) result.code = StepCode::kPending;

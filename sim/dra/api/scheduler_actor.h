@@ -106,7 +106,7 @@ class SchedulerActor : public PreEnqueuePlugin,
   // Cycles with a step that waits for a reply, or between PreFilter and PostBind.
   size_t cycles() const { return cycles_.size(); }
   uint64_t attempts() const { return attempts_; }  // started cycles
-  // See NodeAgent. O(pods whose last PostFilter has acted).
+  // See NodeAgent. O(cleared_).
   bool RetryMayHelp() const;
 
   // For checkpoints (plane_archive.h).
@@ -196,8 +196,7 @@ class SchedulerActor : public PreEnqueuePlugin,
   absl::btree_map<uint64_t, std::unique_ptr<Attempt>> cycles_;  // by token
   absl::flat_hash_map<PodId, uint64_t> token_of_;               // the pod's present attempt
   std::vector<bool> pending_;  // by pod: its last rejection was kPending
-  // PostFilter has released or deleted a claim for them since their last attempt. The deletion of a
-  // claim wakes no pod.
+  // Pods whose latest attempt cleared a claim in PostFilter (DraRules::HasCleared).
   absl::btree_set<PodId> cleared_;
   // Pods whose cancelled attempt still has calls in progress. As in upstream, such a pod is in no
   // queue until its Unreserve is complete.

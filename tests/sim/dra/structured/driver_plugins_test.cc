@@ -351,20 +351,19 @@ TEST(DriverPluginsTest, SlicesThatOthersChangeAreRestored) {
   EXPECT_THAT(world.Devices(), ElementsAre("gpu-0", "gpu-1"));
 }
 
-// Another writer changes the first slice.
-void WriteAside(World& world) {
+// A GPU breaks, and another writer changes the slice before the plugin does.
+void MakeConflict(World& world) {
+  world.Do(Action::kUnhealthy, {0});
   auto changed = std::make_shared<ResourceSliceObject>(*world.Object(0));
   changed->meta.finalizers.push_back(world.names().Intern("example.com/keep"));
   world.Put(Ref<ResourceSliceObject>(std::move(changed)));
 }
 
-// The slice changes while the plugin's call is under way.
 TEST(DriverPluginsTest, ConflictIsRetried) {
   WorldOptions options = Nvidia();
   options.plugins.connection.write_latency = *Distribution::Parse("constant(0.01)");
   World world(options);
-  world.Do(Action::kUnhealthy, {0});
-  WriteAside(world);
+  MakeConflict(world);
   world.RunTo(1);
   EXPECT_THAT(world.TakeCalls(),
               ElementsAre("0.010 driver PUT 00000 409", "0.025 driver PUT 00000 generation 1"));
@@ -466,8 +465,7 @@ TEST(DriverPluginsTest, RepetitionsGoOnFromACheckpoint) {
   options.plugins.connection.write_latency = *Distribution::Parse("constant(0.01)");
   options.plugins.connection.watch_latency = *Distribution::Parse("constant(0.3)");
   World world(options);
-  world.Do(Action::kUnhealthy, {0});
-  WriteAside(world);
+  MakeConflict(world);
   world.RunTo(0.06);
   EXPECT_THAT(world.TakeCalls(),
               ElementsAre("0.010 driver PUT 00000 409", "0.025 driver PUT 00000 409",

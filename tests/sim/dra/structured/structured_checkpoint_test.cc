@@ -137,8 +137,8 @@ TEST(StructuredCheckpointTest, SavedAtAnyInstantARunEndsAlike) {
   EXPECT_GE(tally.changed, runs / 4);
 }
 
-// What a component has yet to do is nowhere but in its own state: evictions that wait for
-// tolerationSeconds, bindings of devices, devices that a driver has to publish or to lay out anew.
+// A component's pending work is kept in its own state alone: evictions that wait for
+// tolerationSeconds, bindings of devices, a driver's changes of slices and layouts.
 TEST(StructuredCheckpointTest, SavedWhileAComponentHasWorkLeft) {
   CheckpointTally tally;
   const std::set<std::string> wanted = {TaintEviction::kName, DeviceBinder::kName,
