@@ -104,7 +104,7 @@ void ConstraintsDriver::AddInstances(const GpuKind& gpus, const Demand& demand, 
   std::sort(fitting.begin(), fitting.end());
   for (const auto& [size, slices, profile] : fitting) {
     DeviceOption option;
-    option.use = DeviceUse::kInstance;
+    option.use = GpuUse::kInstance;
     option.profile = static_cast<uint8_t>(profile);
     kind->options.push_back(option);
   }

@@ -26,7 +26,7 @@ std::string WriteHandle(const GpuKind& kind, absl::string_view node_name,
   for (const HeldDevice& device : contents.devices) {
     const bool first = &device == contents.devices.data();
     absl::StrAppend(&data, first ? "\"" : ",\"", DeviceName(kind, device), "\"");
-    inside = inside || device.use == DeviceUse::kInside;
+    inside = inside || device.use == GpuUse::kInside;
   }
   absl::StrAppend(&data, "]", inside ? kInsideKey : "");
   if (!contents.sharing.empty()) absl::StrAppend(&data, kSharingKey, contents.sharing);
@@ -38,18 +38,18 @@ DeviceGrants GrantsOf(const GpuKind& kind, absl::Span<const HeldDevice> devices)
   DeviceGrants grants;
   for (const HeldDevice& device : devices) {
     switch (device.use) {
-      case DeviceUse::kWhole:
+      case GpuUse::kWhole:
         grants.push_back({device.gpu, kNoPlacement, int16_t{kDeviceMilli}});
         break;
-      case DeviceUse::kInstance:
+      case GpuUse::kInstance:
         grants.push_back(InstanceGrant(*kind.of(device.gpu).table, device.gpu, device.placement));
         break;
-      case DeviceUse::kPart:
-      case DeviceUse::kFunction:
+      case GpuUse::kPart:
+      case GpuUse::kFunction:
         grants.push_back({device.gpu, kNoPlacement, device.milli});
         break;
-      case DeviceUse::kInside:
-      case DeviceUse::kCompute:
+      case GpuUse::kInside:
+      case GpuUse::kCompute:
         break;
     }
   }
@@ -75,7 +75,7 @@ std::optional<HandleContents> ReadHandle(const NodeDevices& node, absl::string_v
         !ReadDeviceName(*node.kind, list.substr(0, quote), &device)) {
       return std::nullopt;
     }
-    if (inside && device.use == DeviceUse::kInstance) device.use = DeviceUse::kInside;
+    if (inside && device.use == GpuUse::kInstance) device.use = GpuUse::kInside;
     if (!IsPossibleDevice(node, device)) return std::nullopt;
     contents.devices.push_back(device);
     list.remove_prefix(quote + 1);
@@ -96,10 +96,10 @@ std::optional<HandleContents> ReadGrants(const NodeDevices& node,
     HeldDevice device;
     device.gpu = grant.device;
     if (grant.placement != kNoPlacement) {
-      device.use = DeviceUse::kInstance;
+      device.use = GpuUse::kInstance;
       device.placement = grant.placement;
     } else if (grant.milli != kDeviceMilli) {
-      device.use = DeviceUse::kPart;
+      device.use = GpuUse::kPart;
       device.milli = grant.milli;
     }
     if (!IsPossibleDevice(node, device)) return std::nullopt;
@@ -112,18 +112,18 @@ std::optional<HandleContents> ReadGrants(const NodeDevices& node,
 bool IsPossibleDevice(const NodeDevices& node, const HeldDevice& device) {
   if (device.gpu >= kMaxDevicesPerNode || !node.all.Contains(device.gpu)) return false;
   switch (device.use) {
-    case DeviceUse::kWhole:
+    case GpuUse::kWhole:
       return true;
-    case DeviceUse::kPart:
-    case DeviceUse::kFunction:
+    case GpuUse::kPart:
+    case GpuUse::kFunction:
       return device.milli > 0 && device.milli <= kDeviceMilli && device.memory_mib >= 0;
-    case DeviceUse::kInstance:
-    case DeviceUse::kInside:
-    case DeviceUse::kCompute:
+    case GpuUse::kInstance:
+    case GpuUse::kInside:
+    case GpuUse::kCompute:
       return node.kind->of(device.gpu).table != nullptr &&
              device.placement < node.kind->of(device.gpu).table->placements().size();
   }
-  return false;  // not the value of a DeviceUse
+  return false;  // not the value of a GpuUse
 }
 
 }  // namespace drasim

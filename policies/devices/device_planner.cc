@@ -84,9 +84,9 @@ bool DevicePlanner::NextCombination() {
 bool DevicePlanner::PlanTogether() {
   if (!ServeWhole() || !ServeInstances() || !ServeParts()) return false;
   for (const Unit& unit : units_) {
-    if (OptionOf(unit).use == DeviceUse::kCompute && !ServeCompute(unit)) return false;
+    if (OptionOf(unit).use == GpuUse::kCompute && !ServeCompute(unit)) return false;
   }
-  for (ClaimPlan& plan : plans_) plan.fits = true;
+  for (ClaimGrant& plan : plans_) plan.fits = true;
   return true;
 }
 
@@ -98,7 +98,7 @@ void DevicePlanner::PlanInTurn() {
       if (plans_[i].fits || request == nullptr || node_->kind == nullptr) continue;
       const auto& options = request->kinds[kind_].options;
       if (options.empty()) continue;
-      const int turn = !wants_[i].is_tied() ? 0 : (options[0].use == DeviceUse::kInside ? 1 : 2);
+      const int turn = !wants_[i].is_tied() ? 0 : (options[0].use == GpuUse::kInside ? 1 : 2);
       if (turn != round) continue;
       backup_ = view_;
       const int32_t last = last_gpu_;
@@ -129,14 +129,14 @@ bool DevicePlanner::ServeClaim(size_t want) {
 bool DevicePlanner::ServeUnit(const Unit& unit) {
   const DeviceOption& option = OptionOf(unit);
   switch (option.use) {
-    case DeviceUse::kWhole: {
+    case GpuUse::kWhole: {
       const DeviceSet gpus = PickGpus(view_.free() & EligibleFor(unit), unit.count, rules_.packed);
       if (gpus.size() != unit.count) return false;
       GiveWhole(unit.want, gpus);
       return true;
     }
-    case DeviceUse::kInstance:
-    case DeviceUse::kInside:
+    case GpuUse::kInstance:
+    case GpuUse::kInside:
       for (int32_t u = 0; u < unit.count; ++u) {
         const MigRuleTable::NodeChoice choice =
             RulesFor(option).OnNode(view_.gpu_states(), UsableFor(unit), option.profile, last_gpu_);
@@ -144,15 +144,15 @@ bool DevicePlanner::ServeUnit(const Unit& unit) {
         GiveInstance(unit.want, option.use, static_cast<size_t>(choice.gpu), choice.placement);
       }
       return true;
-    case DeviceUse::kPart:
-    case DeviceUse::kFunction:
+    case GpuUse::kPart:
+    case GpuUse::kFunction:
       for (int32_t u = 0; u < unit.count; ++u) {
         const DeviceSet gpus = PartCandidates(unit);
         if (gpus.empty()) return false;
         GivePart(unit, PreferredForPart(gpus));
       }
       return true;
-    case DeviceUse::kCompute:
+    case GpuUse::kCompute:
       return ServeCompute(unit);
   }
   DRASIM_UNREACHABLE("a use of a device");
@@ -162,7 +162,7 @@ bool DevicePlanner::ServeUnit(const Unit& unit) {
 
 bool DevicePlanner::ServeWhole() {
   for (const Unit& unit : units_) {
-    if (OptionOf(unit).use != DeviceUse::kWhole) continue;
+    if (OptionOf(unit).use != GpuUse::kWhole) continue;
     if (!ServeUnit(unit)) return ExchangeWhole();
   }
   return true;
@@ -179,7 +179,7 @@ bool DevicePlanner::ExchangeWhole() {
   absl::InlinedVector<Seat, 8> seats;
   const DeviceSet free = view_.free();
   for (const Unit& unit : units_) {
-    if (OptionOf(unit).use != DeviceUse::kWhole) continue;
+    if (OptionOf(unit).use != GpuUse::kWhole) continue;
     if (unit.count > kMaxDevicesPerNode) return false;
     seats.insert(seats.end(), static_cast<size_t>(unit.count),
                  {unit.want, EligibleFor(unit) & free});
@@ -218,8 +218,8 @@ bool DevicePlanner::ServeInstances() {
   uint64_t done = 0;
   for (size_t i = 0; i < count; ++i) {
     if (i < 64 && (done >> i & 1) != 0) continue;
-    const DeviceUse use = OptionOf(units_[i]).use;
-    if (use != DeviceUse::kInstance && use != DeviceUse::kInside) continue;
+    const GpuUse use = OptionOf(units_[i]).use;
+    if (use != GpuUse::kInstance && use != GpuUse::kInside) continue;
     group_.clear();
     const DeviceSet usable = UsableFor(units_[i]);
     for (size_t j = i; j < count; ++j) {
@@ -246,7 +246,7 @@ bool DevicePlanner::ServeGroup(absl::Span<const size_t> units) {
     profiles.insert(profiles.end(), unit_count, OptionOf(units_[u]).profile);
     wants.insert(wants.end(), unit_count, units_[u].want);
   }
-  const DeviceUse use = OptionOf(first).use;
+  const GpuUse use = OptionOf(first).use;
   DeviceGrants grants;
   if (!RulesFor(OptionOf(first))
            .OnNodeAll(view_.gpu_states(), UsableFor(first), profiles, last_gpu_, &grants)) {
@@ -259,7 +259,7 @@ bool DevicePlanner::ServeGroup(absl::Span<const size_t> units) {
 }
 
 DeviceSet DevicePlanner::UsableFor(const Unit& unit) const {
-  if (OptionOf(unit).use == DeviceUse::kInside) {
+  if (OptionOf(unit).use == GpuUse::kInside) {
     return TargetGpus(wants_[unit.want]) & OptionOf(unit).gpus;
   }
   return view_.cuttable() & EligibleFor(unit);
@@ -275,7 +275,7 @@ DeviceSet DevicePlanner::TargetGpus(const ClaimWant& want) const {
   DeviceSet gpus;
   if (target == nullptr) return gpus;
   for (const HeldDevice& device : *target) {
-    if (device.use == DeviceUse::kWhole) gpus.Add(device.gpu);
+    if (device.use == GpuUse::kWhole) gpus.Add(device.gpu);
   }
   return gpus;
 }
@@ -285,9 +285,9 @@ DeviceSet DevicePlanner::TargetGpus(const ClaimWant& want) const {
 // GPUs with room for one more unit of the claim.
 DeviceSet DevicePlanner::PartCandidates(const Unit& unit) const {
   const DeviceOption& option = OptionOf(unit);
-  const DeviceSet same = option.use == DeviceUse::kPart ? view_.parted : view_.functions;
+  const DeviceSet same = option.use == GpuUse::kPart ? view_.parted : view_.functions;
   DeviceSet gpus = (view_.free() | (same - (view_.whole | view_.cut))) & EligibleFor(unit);
-  gpus -= option.use == DeviceUse::kPart ? view_.functions : view_.parted;
+  gpus -= option.use == GpuUse::kPart ? view_.functions : view_.parted;
   if (wants_[unit.want].request->apart) {
     for (const HeldDevice& device : plans_[unit.want].devices) gpus.Remove(device.gpu);
   }
@@ -321,7 +321,7 @@ bool DevicePlanner::TryParts(size_t unit, int32_t from, int* steps) {
   if (unit == units_.size()) return true;
   const Unit& now = units_[unit];
   const DeviceOption& option = OptionOf(now);
-  if ((option.use != DeviceUse::kPart && option.use != DeviceUse::kFunction) || from == now.count) {
+  if ((option.use != GpuUse::kPart && option.use != GpuUse::kFunction) || from == now.count) {
     return TryParts(unit + 1, 0, steps);
   }
   DeviceSet gpus = PartCandidates(now);
@@ -335,7 +335,7 @@ bool DevicePlanner::TryParts(size_t unit, int32_t from, int* steps) {
     view_.milli_used[gpu] = static_cast<int16_t>(view_.milli_used[gpu] - option.milli);
     view_.memory_used[gpu] -= option.memory_mib;
     if (!was_free) continue;
-    (option.use == DeviceUse::kPart ? view_.parted : view_.functions).Remove(gpu);
+    (option.use == GpuUse::kPart ? view_.parted : view_.functions).Remove(gpu);
   }
   return false;
 }
@@ -353,7 +353,7 @@ bool DevicePlanner::ServeCompute(const Unit& unit) {
     const int wanted = option.slices == 0 ? slices : option.slices;
     if (!same || view_.slices_used(device.gpu, device.placement) + wanted > slices) continue;
     Give(unit.want,
-         {DeviceUse::kCompute, device.gpu, device.placement, static_cast<uint8_t>(wanted), 0, 0});
+         {GpuUse::kCompute, device.gpu, device.placement, static_cast<uint8_t>(wanted), 0, 0});
     return true;
   }
   return false;
@@ -384,7 +384,7 @@ void DevicePlanner::GivePart(const Unit& unit, size_t gpu) {
   Give(unit.want, device);
 }
 
-void DevicePlanner::GiveInstance(size_t want, DeviceUse use, size_t gpu, uint8_t placement) {
+void DevicePlanner::GiveInstance(size_t want, GpuUse use, size_t gpu, uint8_t placement) {
   HeldDevice device;
   device.use = use;
   device.gpu = static_cast<uint8_t>(gpu);

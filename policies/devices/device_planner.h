@@ -35,7 +35,7 @@ struct DeviceRequest {
   std::vector<KindRequest> kinds;  // by kind
 };
 
-struct ClaimPlan {
+struct ClaimGrant {
   bool fits = false;
   HeldDevices devices;
 };
@@ -79,7 +79,7 @@ class DevicePlanner {
   // devices on the node keeps them, one with devices elsewhere is planned like a new one.
   bool Plan(const NodeDevices& node, NodeId id, size_t kind, absl::Span<const ClaimWant> wants,
             const PlanRules& rules);
-  const std::vector<ClaimPlan>& plans() const { return plans_; }
+  const std::vector<ClaimGrant>& plans() const { return plans_; }
   // The node after the plans that fit.
   const NodeDevices& after() const { return view_; }
 
@@ -121,7 +121,7 @@ class DevicePlanner {
   void Give(size_t want, const HeldDevice& device);
   void GivePart(const Unit& unit, size_t gpu);
   void GiveWhole(size_t want, DeviceSet gpus);
-  void GiveInstance(size_t want, DeviceUse use, size_t gpu, uint8_t placement);
+  void GiveInstance(size_t want, GpuUse use, size_t gpu, uint8_t placement);
   DeviceSet UsableFor(const Unit& unit) const;
   const HeldDevices* TargetOf(const ClaimWant& want) const;
   // The GPUs that the claim's target has whole.
@@ -135,7 +135,7 @@ class DevicePlanner {
   int32_t last_gpu_ = -1;  // of the latest instance on this node
   NodeDevices view_;
   NodeDevices backup_;
-  std::vector<ClaimPlan> plans_;
+  std::vector<ClaimGrant> plans_;
   std::vector<Unit> units_;
   std::vector<size_t> group_;
 };

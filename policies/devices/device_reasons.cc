@@ -43,18 +43,18 @@ int32_t RoomForUnits(const DeviceRequest& request, const KindRequest& kind, Node
   for (int32_t served = 0; served < request.count; ++served) {
     HeldDevice device;
     for (const DeviceOption& option : kind.options) {
-      if (option.use != DeviceUse::kInstance) continue;
+      if (option.use != GpuUse::kInstance) continue;
       const MigRuleTable::NodeChoice choice =
           node.kind->of(option.gpus.First())
               .rules->OnNode(node.gpu_states(), node.cuttable() & kind.eligible & option.gpus,
                              option.profile);
       if (choice.gpu < 0) continue;
-      device.use = DeviceUse::kInstance;
+      device.use = GpuUse::kInstance;
       device.gpu = static_cast<uint8_t>(choice.gpu);
       device.placement = choice.placement;
       break;
     }
-    if (device.use != DeviceUse::kInstance) return served;
+    if (device.use != GpuUse::kInstance) return served;
     node.Take(device);
   }
   return request.count;
@@ -65,7 +65,7 @@ std::string WhyNoInside(const DeviceRequest& request, const NodeDevices& node,
   DeviceSet gpus;
   if (target != nullptr) {
     for (const HeldDevice& device : *target) {
-      if (device.use == DeviceUse::kWhole) gpus.Add(device.gpu);
+      if (device.use == GpuUse::kWhole) gpus.Add(device.gpu);
     }
   }
   if (gpus.empty()) {
@@ -79,7 +79,7 @@ std::string WhyNoInside(const DeviceRequest& request, const NodeDevices& node,
 
 std::string WhyNoShare(const DeviceRequest& request, const KindRequest& kind,
                        const NodeDevices& node) {
-  const bool part = kind.options[0].use == DeviceUse::kPart;
+  const bool part = kind.options[0].use == GpuUse::kPart;
   const DeviceSet same = part ? node.parted : node.functions;
   const DeviceSet others = part ? node.functions : node.parted;
   const DeviceSet gpus = ((node.free() | same) & kind.eligible) - (others | node.whole | node.cut);
@@ -107,26 +107,26 @@ std::string WhyNotServed(const DeviceRequest& request, size_t kind_index, const 
   if (kind.options.empty()) return kind.lacking;
   const DeviceSet eligible = kind.eligible & node.all;
   switch (kind.options[0].use) {
-    case DeviceUse::kWhole: {
+    case GpuUse::kWhole: {
       if (eligible.empty()) return "no GPU matches the selector";
       const int free = (node.free() & eligible).size();
       if (request.any_gpu) return absl::StrCat(wanted, free, " free");
       return absl::StrCat(wanted, free, " free of the ", eligible.size(),
                           " that the selector matches");
     }
-    case DeviceUse::kInstance:
+    case GpuUse::kInstance:
       if (request.count > 1) {
         return absl::StrCat(wanted, "room for ", RoomForUnits(request, kind, node), " on ",
                             GpusText(eligible.size()));
       }
       return absl::StrCat(wanted, "no free placement on ", GpusText(eligible.size()),
                           " (largest: ", LargestInstance(node, node.cuttable() & eligible), ")");
-    case DeviceUse::kInside:
+    case GpuUse::kInside:
       return WhyNoInside(request, node, target);
-    case DeviceUse::kPart:
-    case DeviceUse::kFunction:
+    case GpuUse::kPart:
+    case GpuUse::kFunction:
       return WhyNoShare(request, kind, node);
-    case DeviceUse::kCompute:
+    case GpuUse::kCompute:
       return absl::StrCat(wanted, "the claim \"", request.tie,
                           "\" has no instance with room for it on the node");
   }

@@ -83,7 +83,7 @@ void IntelDriver::WantPart(const GpuKind& gpus, const Amounts& amounts, KindRequ
     milli = std::max<int64_t>(1, kDeviceMilli * amounts.memory_mib / gpus.memory_mib);
   }
   DeviceOption option;
-  option.use = DeviceUse::kPart;
+  option.use = GpuUse::kPart;
   option.milli = static_cast<int16_t>(milli);
   option.memory_mib = static_cast<int32_t>(amounts.memory_mib);
   kind->options.push_back(option);
@@ -91,7 +91,7 @@ void IntelDriver::WantPart(const GpuKind& gpus, const Amounts& amounts, KindRequ
 
 void IntelDriver::WantFunction(const GpuKind& gpus, const Amounts& amounts, KindRequest* kind) {
   DeviceOption option;
-  option.use = DeviceUse::kFunction;
+  option.use = GpuUse::kFunction;
   for (const int64_t per_gpu : {16, 8, 4, 2, 1}) {
     option.milli = static_cast<int16_t>(kDeviceMilli / per_gpu);
     option.memory_mib = static_cast<int32_t>(gpus.memory_mib / per_gpu);

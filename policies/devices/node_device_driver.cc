@@ -118,8 +118,8 @@ void NodeDeviceDriver::MergeKinds(DeviceRequest* request) const {
       for (DeviceOption option : own.options) {
         const MigTable* const table = kinds_[part.kind].table;
         const auto same = [&](DeviceOption other) {
-          const bool cuts = option.use != DeviceUse::kWhole && option.use != DeviceUse::kPart &&
-                            option.use != DeviceUse::kFunction;
+          const bool cuts = option.use != GpuUse::kWhole && option.use != GpuUse::kPart &&
+                            option.use != GpuUse::kFunction;
           if (cuts && kinds_[plain_kinds_ + i].of(other.gpus.First()).table != table) return false;
           other.gpus = option.gpus;
           return other == option;
@@ -251,7 +251,7 @@ bool NodeDeviceDriver::PlanOn(uint32_t place, absl::Span<const ClaimWant> wants)
 bool NodeDeviceDriver::FitsAlone(const NodeDevices& node, const DeviceRequest& request,
                                  const KindRequest& kind) const {
   const DeviceOption& option = kind.options[0];
-  if (option.use == DeviceUse::kWhole) {
+  if (option.use == GpuUse::kWhole) {
     return (node.free() & kind.eligible & option.gpus).size() >= request.count;
   }
   const MigRuleTable& rules = *node.kind->of(option.gpus.First()).rules;
@@ -270,9 +270,9 @@ bool NodeDeviceDriver::Suits(const Call& call, NodeId node) const {
     if (devices.kind == nullptr) return false;
     const KindRequest& kind = want.request->kinds[kind_of_[place]];
     if (kind.options.empty()) return false;
-    const DeviceUse use = kind.options[0].use;
+    const GpuUse use = kind.options[0].use;
     if (kind.options.size() == 1 &&
-        (use == DeviceUse::kWhole || (use == DeviceUse::kInstance && want.request->count == 1))) {
+        (use == GpuUse::kWhole || (use == GpuUse::kInstance && want.request->count == 1))) {
       return FitsAlone(devices, *want.request, kind);
     }
   }
@@ -694,7 +694,7 @@ bool NodeDeviceDriver::LoadDevices(StateReader& in, uint32_t place, HeldDevices*
     const int64_t milli = in.I64();
     const int64_t memory = in.I64();
     HeldDevice device;
-    device.use = static_cast<DeviceUse>(std::min<uint64_t>(use, 255));
+    device.use = static_cast<GpuUse>(std::min<uint64_t>(use, 255));
     device.gpu = static_cast<uint8_t>(std::min<uint64_t>(gpu, 255));
     device.placement = static_cast<uint8_t>(std::min<uint64_t>(placement, 255));
     device.slices = static_cast<uint8_t>(std::min<uint64_t>(slices, 255));

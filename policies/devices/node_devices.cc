@@ -40,7 +40,7 @@ bool ReadInstanceName(const GpuKind& kind, absl::string_view text, HeldDevice* d
     return false;
   }
   absl::string_view profile_name = text.substr(dash + 1);
-  device->use = DeviceUse::kInstance;
+  device->use = GpuUse::kInstance;
   const size_t compute = profile_name.rfind("-ci-");
   if (compute != absl::string_view::npos) {
     int32_t slices = 0;
@@ -48,7 +48,7 @@ bool ReadInstanceName(const GpuKind& kind, absl::string_view text, HeldDevice* d
         slices > std::numeric_limits<uint8_t>::max()) {
       return false;
     }
-    device->use = DeviceUse::kCompute;
+    device->use = GpuUse::kCompute;
     device->slices = static_cast<uint8_t>(slices);
     profile_name = profile_name.substr(0, compute);
   }
@@ -122,11 +122,11 @@ int NodeDevices::slices_used(size_t gpu, uint8_t placement) const {
 
 void NodeDevices::Take(const HeldDevice& device) {
   switch (device.use) {
-    case DeviceUse::kWhole:
+    case GpuUse::kWhole:
       whole.Add(device.gpu);
       return;
-    case DeviceUse::kInstance:
-    case DeviceUse::kInside: {
+    case GpuUse::kInstance:
+    case GpuUse::kInside: {
       MigState& state = states[device.gpu];
       const MigTable& table = *kind->of(device.gpu).table;
       if ((table.set(state) & PlacementBit(device.placement)) != 0) return;
@@ -139,13 +139,13 @@ void NodeDevices::Take(const HeldDevice& device) {
       cut.Add(device.gpu);
       return;
     }
-    case DeviceUse::kPart:
-    case DeviceUse::kFunction:
-      (device.use == DeviceUse::kPart ? parted : functions).Add(device.gpu);
+    case GpuUse::kPart:
+    case GpuUse::kFunction:
+      (device.use == GpuUse::kPart ? parted : functions).Add(device.gpu);
       milli_used[device.gpu] = AddClamped(milli_used[device.gpu], device.milli);
       memory_used[device.gpu] = AddClamped(memory_used[device.gpu], device.memory_mib);
       return;
-    case DeviceUse::kCompute:
+    case GpuUse::kCompute:
       for (Compute& each : compute) {
         if (each.gpu != device.gpu || each.placement != device.placement) continue;
         each.slices = static_cast<int16_t>(each.slices + device.slices);
@@ -166,16 +166,16 @@ void NodeDevices::Clear() {
 
 std::string DeviceName(const GpuKind& kind, const HeldDevice& device) {
   const std::string gpu = absl::StrCat("gpu-", static_cast<int>(device.gpu));
-  if (device.use == DeviceUse::kWhole) return gpu;
-  if (device.use == DeviceUse::kPart || device.use == DeviceUse::kFunction) {
-    return absl::StrCat(gpu, device.use == DeviceUse::kPart ? "-part-" : "-vf-", device.milli, "-",
+  if (device.use == GpuUse::kWhole) return gpu;
+  if (device.use == GpuUse::kPart || device.use == GpuUse::kFunction) {
+    return absl::StrCat(gpu, device.use == GpuUse::kPart ? "-part-" : "-vf-", device.milli, "-",
                         device.memory_mib);
   }
   const MigTable& table = *kind.of(device.gpu).table;
   const MigPlacement& placement = table.placements()[device.placement];
   std::string name = absl::StrCat(gpu, "-mig-", static_cast<int>(placement.start), "-",
                                   table.profiles()[placement.profile].name);
-  if (device.use == DeviceUse::kCompute) {
+  if (device.use == GpuUse::kCompute) {
     absl::StrAppend(&name, "-ci-", static_cast<int>(device.slices));
   }
   return name;
@@ -193,10 +193,10 @@ bool ReadDeviceName(const GpuKind& kind, absl::string_view name, HeldDevice* dev
   if (absl::ConsumePrefix(&name, "-mig-"))
     return ReadInstanceName(kind.of(device->gpu), name, device);
   if (absl::ConsumePrefix(&name, "-part-")) {
-    device->use = DeviceUse::kPart;
+    device->use = GpuUse::kPart;
     return ReadShare(name, device);
   }
-  device->use = DeviceUse::kFunction;
+  device->use = GpuUse::kFunction;
   return absl::ConsumePrefix(&name, "-vf-") && ReadShare(name, device);
 }
 

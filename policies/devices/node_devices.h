@@ -18,7 +18,7 @@
 namespace drasim {
 
 // A claim's use of a GPU, with the uses that it tolerates beside itself.
-enum class DeviceUse : uint8_t {
+enum class GpuUse : uint8_t {
   kWhole,     // only kInside
   kInstance,  // a MIG instance; other instances
   kPart,      // an amount of compute and memory; other parts
@@ -28,14 +28,14 @@ enum class DeviceUse : uint8_t {
 };
 
 struct HeldDevice {
-  DeviceUse use = DeviceUse::kWhole;
+  GpuUse use = GpuUse::kWhole;
   uint8_t gpu = 0;
   uint8_t placement = kNoPlacement;  // kInstance, kInside, kCompute
   uint8_t slices = 0;                // kCompute
   int16_t milli = 0;                 // kPart, kFunction
   int32_t memory_mib = 0;            // kPart, kFunction
 
-  bool is_instance() const { return use == DeviceUse::kInstance || use == DeviceUse::kInside; }
+  bool is_instance() const { return use == GpuUse::kInstance || use == GpuUse::kInside; }
   bool operator==(const HeldDevice&) const = default;
 };
 using HeldDevices = absl::InlinedVector<HeldDevice, 2>;
@@ -44,7 +44,7 @@ inline constexpr uint8_t kAnyProfile = 0xff;
 
 // One way to serve a unit of a claim.
 struct DeviceOption {
-  DeviceUse use = DeviceUse::kWhole;
+  GpuUse use = GpuUse::kWhole;
   // kInstance, kInside, kCompute (also kAnyProfile): in the table of `gpus`, which is the same.
   uint8_t profile = 0;
   uint8_t slices = 0;      // kCompute; 0: the whole instance

@@ -97,7 +97,7 @@ absl::Status NvidiaDriver::ReadMigClaim(const ParameterFields& fields,
   if (tie != nullptr) request->tie = *tie;
   request->wanted = absl::StrCat("MIG ", *profile);
   DeviceOption option;
-  option.use = request->tie.empty() ? DeviceUse::kInstance : DeviceUse::kInside;
+  option.use = request->tie.empty() ? GpuUse::kInstance : GpuUse::kInside;
   for (size_t i = 0; i < kinds().size(); ++i) {
     const GpuKind& gpus = kinds()[i];
     KindRequest& kind = request->kinds[i];
@@ -126,7 +126,7 @@ absl::Status NvidiaDriver::ReadComputeClaim(const ParameterFields& fields,
   // "1c.3g.20gb": slices, then the instance's profile; either may be missing.
   absl::string_view instance = *profile;
   DeviceOption option;
-  option.use = DeviceUse::kCompute;
+  option.use = GpuUse::kCompute;
   const absl::string_view head = instance.substr(0, instance.find('.'));
   int32_t slices = 0;
   if (absl::EndsWith(head, "c")) {

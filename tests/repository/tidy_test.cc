@@ -16,6 +16,7 @@
 #include "tests/repository/cpp_text.h"
 #include "tests/repository/file_rules.h"
 #include "tests/repository/include_circles.h"
+#include "tests/repository/one_definition.h"
 #include "tests/repository/tidy_rules.h"
 
 namespace drasim {
@@ -91,6 +92,8 @@ TEST(RepositoryTest, IncludesFollowTheArrows) {
 }
 
 TEST(RepositoryTest, NoCircleAmongIncludes) { ExpectNone(tidy::CheckCircles(Tree())); }
+
+TEST(RepositoryTest, EveryTypeHasOneDefinition) { ExpectNone(tidy::CheckOneDefinition(Tree())); }
 
 TEST(RepositoryTest, NoBannedNames) {
   std::vector<Finding> findings;
@@ -174,6 +177,37 @@ TEST(RepositoryTest, TestsMirrorTheRooms) {
 }
 
 // --- The rules on samples ---
+
+TEST(TidyRulesTest, TypesOutsideUnnamedNamespaces) {
+  const std::string text = R"(
+namespace drasim {
+class Declared;
+struct A { struct Inner { int a; }; };
+struct A::Later { int a; };
+enum class B : uint8_t { kOne };
+template <class T>
+class C final : public D<T, int> { };
+template <>
+struct C<int> { };
+void F(struct A* a, class Other& b) { struct Local { } local; }
+namespace {
+struct A { };
+}  // namespace
+namespace inner { class A { }; }
+namespace other = inner;
+}  // namespace drasim
+)";
+  std::vector<std::string> names;
+  for (const tidy::TypeDefinition& type : tidy::TypesOf(TokensOf(text))) names.push_back(type.name);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"drasim::A", "drasim::B", "drasim::C", "drasim::inner::A"}));
+  const std::vector<Finding> findings =
+      tidy::CheckOneDefinition({{"model/a.h", "namespace n { struct A { }; }"},
+                                {"policies/b.cc", "namespace n {\nclass A { };\n}"},
+                                {"tests/c.cc", "namespace n { class A { }; }"}});
+  ASSERT_EQ(findings.size(), 1u) << Report(findings);
+  EXPECT_EQ(Report(findings), Report({{"policies/b.cc", 2, "n::A is defined in model/a.h:1 too"}}));
+}
 
 TEST(TidyRulesTest, ArrowsOfEveryRoom) {
   struct Row {

@@ -195,7 +195,7 @@ TEST(ConstraintsDriverTest, RandomCallsAgainstTheOracle) {
       for (const auto& [uid, where] : given) {
         if (where != node) continue;
         for (const HeldDevice& device : *driver->held(uid)) {
-          const uint16_t units = device.use == DeviceUse::kWhole
+          const uint16_t units = device.use == GpuUse::kWhole
                                      ? uint16_t{0xffff}
                                      : rig.cluster.a100().placements()[device.placement].units;
           EXPECT_EQ(gpus[device.gpu] & units, 0);

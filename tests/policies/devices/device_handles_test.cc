@@ -32,9 +32,9 @@ class DeviceHandlesTest : public ::testing::Test {
 
 TEST_F(DeviceHandlesTest, HandlesReadBack) {
   HandleContents contents;
-  contents.devices = {{DeviceUse::kWhole, 0, kNoPlacement, 0, 0, 0},
-                      {DeviceUse::kInstance, 1, 3, 0, 0, 0},
-                      {DeviceUse::kPart, 2, kNoPlacement, 0, 250, 1024}};
+  contents.devices = {{GpuUse::kWhole, 0, kNoPlacement, 0, 0, 0},
+                      {GpuUse::kInstance, 1, 3, 0, 0, 0},
+                      {GpuUse::kPart, 2, kNoPlacement, 0, 250, 1024}};
   contents.sharing = "{\"strategy\":\"MPS\",\"more\":\"]}\"}";
   // Node names are not so, but nothing depends on that.
   const std::string node = "a\",\"devices\":[\"gpu-3\"]";
@@ -53,12 +53,12 @@ TEST_F(DeviceHandlesTest, HandlesReadBack) {
 
 TEST_F(DeviceHandlesTest, WhatIsCutFromAnothersDevicesHasNoGrant) {
   HandleContents contents;
-  contents.devices = {{DeviceUse::kInside, 1, 3, 0, 0, 0}};
+  contents.devices = {{GpuUse::kInside, 1, 3, 0, 0, 0}};
   const std::string data = WriteHandle(kind_, "n", contents);
   EXPECT_EQ(data, "{\"node\":\"n\",\"devices\":[\"gpu-1-mig-3-1g.10gb\"],\"inside\":true}");
   EXPECT_TRUE(*ReadHandle(node_, data) == contents);
   EXPECT_THAT(GrantsOf(kind_, contents.devices), IsEmpty());
-  contents.devices = {{DeviceUse::kCompute, 1, 3, 1, 0, 0}};
+  contents.devices = {{GpuUse::kCompute, 1, 3, 1, 0, 0}};
   EXPECT_TRUE(*ReadHandle(node_, WriteHandle(kind_, "n", contents)) == contents);
   EXPECT_THAT(GrantsOf(kind_, contents.devices), IsEmpty());
 }

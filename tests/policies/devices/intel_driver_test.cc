@@ -173,7 +173,7 @@ TEST(IntelDriverTest, SaysWhatIsWrongWithParameters) {
 
 // --- Random calls. ---
 
-struct GpuUse {
+struct GpuTotals {
   bool whole = false;
   bool parts = false;
   bool functions = false;
@@ -184,8 +184,8 @@ struct GpuUse {
 constexpr int kMemory = 16384;
 
 // The part of a GPU that one unit of the claim takes.
-GpuUse UnitOf(const Amounts& amounts) {
-  GpuUse unit;
+GpuTotals UnitOf(const Amounts& amounts) {
+  GpuTotals unit;
   if (amounts.function) {
     unit.functions = true;
     for (int per_gpu = 16; per_gpu >= 1; per_gpu /= 2) {
@@ -202,14 +202,14 @@ GpuUse UnitOf(const Amounts& amounts) {
   return unit;
 }
 
-bool Combines(const GpuUse& gpu, const GpuUse& unit) {
+bool Combines(const GpuTotals& gpu, const GpuTotals& unit) {
   if (gpu.whole) return false;
   if (unit.whole) return !gpu.parts && !gpu.functions;
   if (unit.parts ? gpu.functions : gpu.parts) return false;
   return gpu.milli + unit.milli <= 1000 && gpu.memory + unit.memory <= kMemory;
 }
 
-GpuUse Together(GpuUse gpu, const GpuUse& unit) {
+GpuTotals Together(GpuTotals gpu, const GpuTotals& unit) {
   gpu.whole = gpu.whole || unit.whole;
   gpu.parts = gpu.parts || unit.parts;
   gpu.functions = gpu.functions || unit.functions;
@@ -220,13 +220,13 @@ GpuUse Together(GpuUse gpu, const GpuUse& unit) {
 
 // `given`: units of claim i that have a GPU, `used` which; `from`: the next GPU for its next unit.
 bool FitsFrom(const std::vector<Amounts>& claims, size_t i, int given, size_t from,
-              std::vector<GpuUse>& gpus) {
+              std::vector<GpuTotals>& gpus) {
   if (i == claims.size()) return true;
   if (given == claims[i].count) return FitsFrom(claims, i + 1, 0, 0, gpus);
-  const GpuUse unit = UnitOf(claims[i]);
+  const GpuTotals unit = UnitOf(claims[i]);
   for (size_t g = from; g < gpus.size(); ++g) {
     if (!Combines(gpus[g], unit)) continue;
-    const GpuUse before = gpus[g];
+    const GpuTotals before = gpus[g];
     gpus[g] = Together(before, unit);
     // Functions of a claim may be on one GPU.
     if (FitsFrom(claims, i, given + 1, claims[i].function ? g : g + 1, gpus)) return true;
@@ -269,15 +269,15 @@ class RandomCalls {
     amounts.function = random_.Below(4) == 0;
     return amounts;
   }
-  std::vector<GpuUse> UseOf(NodeId node) const {
-    std::vector<GpuUse> gpus(rig_.cluster.cluster().node(node).gpu_count);
+  std::vector<GpuTotals> UseOf(NodeId node) const {
+    std::vector<GpuTotals> gpus(rig_.cluster.cluster().node(node).gpu_count);
     for (const auto& [uid, given] : given_) {
       if (given.second->node != node) continue;
       for (const HeldDevice& device : *driver_->held(uid)) {
-        GpuUse use;
-        use.whole = device.use == DeviceUse::kWhole;
-        use.parts = device.use == DeviceUse::kPart;
-        use.functions = device.use == DeviceUse::kFunction;
+        GpuTotals use;
+        use.whole = device.use == GpuUse::kWhole;
+        use.parts = device.use == GpuUse::kPart;
+        use.functions = device.use == GpuUse::kFunction;
         use.milli = device.milli;
         use.memory = device.memory_mib;
         EXPECT_TRUE(Combines(gpus[device.gpu], use)) << "claim " << uid;
@@ -300,7 +300,7 @@ class RandomCalls {
     }
     std::vector<NodeId> unsuitable;
     for (const NodeId node : rig_.cluster.nodes()) {
-      std::vector<GpuUse> gpus = UseOf(node);
+      std::vector<GpuTotals> gpus = UseOf(node);
       if (!FitsFrom(wishes, 0, 0, 0, gpus)) unsuitable.push_back(node);
     }
     EXPECT_EQ(driver_->UnsuitableNodes(claims, rig_.cluster.nodes()),

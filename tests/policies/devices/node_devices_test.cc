@@ -20,12 +20,12 @@ TEST(NodeDevicesTest, NamesReadBack) {
   kind.table = &table;
   std::vector<HeldDevice> devices;
   for (const uint8_t gpu : {uint8_t{0}, uint8_t{kMaxDevicesPerNode - 1}}) {
-    devices.push_back({DeviceUse::kWhole, gpu, kNoPlacement, 0, 0, 0});
-    devices.push_back({DeviceUse::kPart, gpu, kNoPlacement, 0, 250, 4096});
-    devices.push_back({DeviceUse::kFunction, gpu, kNoPlacement, 0, 62, 0});
+    devices.push_back({GpuUse::kWhole, gpu, kNoPlacement, 0, 0, 0});
+    devices.push_back({GpuUse::kPart, gpu, kNoPlacement, 0, 250, 4096});
+    devices.push_back({GpuUse::kFunction, gpu, kNoPlacement, 0, 62, 0});
     for (uint8_t p = 0; p < table.placements().size(); ++p) {
-      devices.push_back({DeviceUse::kInstance, gpu, p, 0, 0, 0});
-      devices.push_back({DeviceUse::kCompute, gpu, p, 2, 0, 0});
+      devices.push_back({GpuUse::kInstance, gpu, p, 0, 0, 0});
+      devices.push_back({GpuUse::kCompute, gpu, p, 2, 0, 0});
     }
   }
   for (const HeldDevice& device : devices) {
@@ -76,13 +76,13 @@ TEST(NodeDevicesTest, EachUseKeepsOthersAway) {
   node.kind = &kind;
   node.all = DeviceSet::FirstN(5);
   const NodeDevices empty = node;
-  node.Take({DeviceUse::kWhole, 0, kNoPlacement, 0, 0, 0});
-  node.Take({DeviceUse::kInstance, 1, 0, 0, 0, 0});
-  node.Take({DeviceUse::kPart, 2, kNoPlacement, 0, 300, 1024});
-  node.Take({DeviceUse::kPart, 2, kNoPlacement, 0, 300, 1024});
-  node.Take({DeviceUse::kFunction, 3, kNoPlacement, 0, 500, 2048});
-  node.Take({DeviceUse::kCompute, 1, 0, 1, 0, 0});
-  node.Take({DeviceUse::kCompute, 1, 0, 2, 0, 0});
+  node.Take({GpuUse::kWhole, 0, kNoPlacement, 0, 0, 0});
+  node.Take({GpuUse::kInstance, 1, 0, 0, 0, 0});
+  node.Take({GpuUse::kPart, 2, kNoPlacement, 0, 300, 1024});
+  node.Take({GpuUse::kPart, 2, kNoPlacement, 0, 300, 1024});
+  node.Take({GpuUse::kFunction, 3, kNoPlacement, 0, 500, 2048});
+  node.Take({GpuUse::kCompute, 1, 0, 1, 0, 0});
+  node.Take({GpuUse::kCompute, 1, 0, 2, 0, 0});
   EXPECT_EQ(node.free(), DeviceSet::Of(4));
   EXPECT_EQ(node.cuttable(), DeviceSet::Of(1) | DeviceSet::Of(4));
   EXPECT_EQ(node.milli_used[2], 600);
@@ -92,11 +92,11 @@ TEST(NodeDevicesTest, EachUseKeepsOthersAway) {
   EXPECT_EQ(node.gpu_states().size(), 5u);
   // The same again changes nothing, what contradicts it puts the GPU out of use.
   const NodeDevices before = node;
-  node.Take({DeviceUse::kInstance, 1, 0, 0, 0, 0});
+  node.Take({GpuUse::kInstance, 1, 0, 0, 0, 0});
   EXPECT_TRUE(node == before);
   const auto whole = static_cast<uint8_t>(
       table.FindPlacement(static_cast<size_t>(table.FindProfile("7g.80gb")), 0));
-  node.Take({DeviceUse::kInstance, 1, whole, 0, 0, 0});
+  node.Take({GpuUse::kInstance, 1, whole, 0, 0, 0});
   EXPECT_EQ(node.cuttable(), DeviceSet::Of(4));
   node.Clear();
   EXPECT_TRUE(node == empty);

@@ -616,8 +616,8 @@ class RandomCalls {
       return pieces;
     }
     for (const HeldDevice& device : *held) {
-      Piece piece = {device.gpu, device.use == DeviceUse::kWhole, device.use == DeviceUse::kInside,
-                     0, ""};
+      Piece piece = {device.gpu, device.use == GpuUse::kWhole, device.use == GpuUse::kInside, 0,
+                     ""};
       if (!piece.whole) piece.units = cluster_.a100().placements()[device.placement].units;
       pieces.push_back(piece);
     }
