@@ -4,6 +4,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
@@ -22,7 +23,6 @@
 namespace drasim {
 namespace {
 
-constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMinInt32 = std::numeric_limits<int32_t>::min();
 
@@ -164,13 +164,6 @@ absl::btree_map<std::string, std::string> SortedValues(const proto::Column& colu
   return sorted;
 }
 
-bool Contains(const std::vector<std::string>& texts, absl::string_view text) {
-  for (const std::string& known : texts) {
-    if (known == text) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 absl::StatusOr<NumberColumn> NumberColumn::Make(const proto::Column& column, ColumnKind kind) {
@@ -301,7 +294,9 @@ NumberColumn::Result NumberColumn::ReadSlow(absl::string_view text, int64_t* val
   return Resolve(text, value) == DecimalError::kNone ? Result::kValue : Result::kBad;
 }
 
-bool NumberColumn::IsMissing(absl::string_view text) const { return Contains(missing_, text); }
+bool NumberColumn::IsMissing(absl::string_view text) const {
+  return absl::c_linear_search(missing_, text);
+}
 
 DecimalError NumberColumn::Resolve(absl::string_view text, int64_t* value) const {
   for (const auto& [from, to] : values_) {
@@ -476,7 +471,7 @@ absl::StatusOr<TextColumn> TextColumn::Make(const proto::Column& column) {
 }
 
 bool TextColumn::ReadSlow(absl::string_view text, absl::string_view* value) const {
-  if (!text.empty() && !Contains(missing_, text)) {
+  if (!text.empty() && !absl::c_linear_search(missing_, text)) {
     *value = Translate(text);
     if (!value->empty()) return true;
   }

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "absl/strings/string_view.h"
 
@@ -23,6 +24,8 @@ enum class DecimalError {
   kTooSmall,  // the same downwards
   kNotWhole,
 };
+
+inline constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 
 // Longest text that ParseDigits takes: every number of this many digits fits int64.
 inline constexpr size_t kMaxPlainDigits = 18;

@@ -1,19 +1,18 @@
 #include "traces/job_reader.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "model/hash.h"
 #include "model/proto/mapping.pb.h"
 #include "model/time.h"
+#include "traces/decimal.h"
 
 namespace drasim {
 namespace {
 
 // Separates models in PodShape::gpu_spec.
 constexpr char kModelSeparator = '|';
-constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 
 // The values of a row that leaves out all optional columns.
 void Reset(JobArrival* job) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -13,11 +12,10 @@
 #include "model/text/json_writer.h"
 #include "model/time.h"
 #include "traces/csv_writer.h"
+#include "traces/decimal.h"
 
 namespace drasim {
 namespace {
-
-constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 
 // Values below 2^kExactBits have a bucket each; later powers of two have 2^kSubBits buckets.
 constexpr int kExactBits = 7;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/memory/memory.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -18,10 +19,6 @@ namespace {
 
 // Names of columns that an error lists.
 constexpr size_t kMaxShownHeaderBytes = 200;
-
-bool Contains(const std::vector<std::string>& texts, absl::string_view text) {
-  return std::find(texts.begin(), texts.end(), text) != texts.end();
-}
 
 // The column as one of several: without a value, the next is looked at.
 proto::Column AsOneOfSeveral(proto::Column column) {
@@ -210,8 +207,8 @@ TableReader::Result TableReader::Next() {
 bool TableReader::PassesFilters() {
   for (const Filter& filter : filters_) {
     const absl::string_view text = splitter_.field(static_cast<size_t>(filter.index));
-    if (!filter.equals.empty() && !Contains(filter.equals, text)) return false;
-    if (Contains(filter.not_equals, text)) return false;
+    if (!filter.equals.empty() && !absl::c_linear_search(filter.equals, text)) return false;
+    if (absl::c_linear_search(filter.not_equals, text)) return false;
     if (!filter.has_min && !filter.has_max) continue;
     if (text.empty()) return false;
     double value = 0;

@@ -120,7 +120,7 @@ absl::Status ReadAgain(const LedgerOpener& open, SecondPass pass, RunReport* rep
 
 // Longer ledgers get waiting pods by block.
 constexpr uint64_t kExactRecords = 1 << 16;
-constexpr size_t kMostClients = 8;
+constexpr size_t kMostShownClients = 8;
 constexpr size_t kCallBuckets = 130;
 
 constexpr struct {
@@ -193,7 +193,7 @@ absl::StatusOr<std::vector<ReportSeries>> ReadCalls(LedgerSeek* seek, SimTime en
   std::vector<Pyramid> others;
   for (size_t c = 0; c < clients.size(); ++c) {
     Pyramid rates = RateSeries(clients[c].calls, buckets, SimDuration::Seconds(1));
-    if (c < kMostClients) {
+    if (c < kMostShownClients) {
       calls.push_back({std::move(clients[c].client), std::move(rates)});
     } else {
       others.push_back(std::move(rates));

@@ -15,7 +15,7 @@ namespace {
 
 constexpr ReasonIndex kDiskConflict = 1;
 constexpr ReasonIndex kClaimInUse = 2;
-constexpr ReasonIndex kClaimMissing = 3;
+constexpr ReasonIndex kVolumeClaimMissing = 3;
 
 bool MayConflict(const VolumeSource& source) {
   return source.kind == VolumeSource::Kind::kGcePd || source.kind == VolumeSource::Kind::kAwsEbs ||
@@ -81,7 +81,7 @@ StepResult VolumeRestrictions::PreFilter(const PodContext& pod, const ClusterSta
     const VolumeClaimObject* claim = cluster.objects().volumes.FindClaim(ns, volume.claim);
     if (claim == nullptr) {
       result.code = StepCode::kUnresolvable;
-      result.reason = kClaimMissing;
+      result.reason = kVolumeClaimMissing;
       result.message = ClaimNotFound(volume.claim);
       return result;
     }
@@ -135,7 +135,7 @@ void VolumeRestrictions::Filter(const PodContext& pod, const ClusterState& clust
 
 bool VolumeRestrictions::IsResolvable(const PodContext&, const ClusterState&, NodeId,
                                       ReasonIndex local) const {
-  return local != kClaimMissing;
+  return local != kVolumeClaimMissing;
 }
 
 void VolumeRestrictions::EndTrial() {

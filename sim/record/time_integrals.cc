@@ -11,23 +11,24 @@
 namespace drasim {
 namespace {
 
-constexpr std::array<int64_t Levels::*, kLevelCount> kFields = {&Levels::gpu_capacity_milli,
-                                                                &Levels::gpu_allocated_milli,
-                                                                &Levels::gpu_idle_no_demand_milli,
-                                                                &Levels::gpu_idle_fragmented_milli,
-                                                                &Levels::gpu_idle_reserved_milli,
-                                                                &Levels::cpu_capacity_milli,
-                                                                &Levels::cpu_allocated_milli,
-                                                                &Levels::memory_capacity_bytes,
-                                                                &Levels::memory_allocated_bytes,
-                                                                &Levels::jobs_waiting,
-                                                                &Levels::jobs_running};
+constexpr std::array<int64_t Levels::*, kLevelCount> kLevelFields = {
+    &Levels::gpu_capacity_milli,
+    &Levels::gpu_allocated_milli,
+    &Levels::gpu_idle_no_demand_milli,
+    &Levels::gpu_idle_fragmented_milli,
+    &Levels::gpu_idle_reserved_milli,
+    &Levels::cpu_capacity_milli,
+    &Levels::cpu_allocated_milli,
+    &Levels::memory_capacity_bytes,
+    &Levels::memory_allocated_bytes,
+    &Levels::jobs_waiting,
+    &Levels::jobs_running};
 
 constexpr double kNsOfHour = 3.6e12;
 constexpr double kGib = 1073741824;
 
 // The run's times may span all of int64, so a difference of two may exceed it.
-uint64_t LengthNs(SimTime from, SimTime to) {
+uint64_t WholeNs(SimTime from, SimTime to) {
   return static_cast<uint64_t>(to.ns()) - static_cast<uint64_t>(from.ns());
 }
 
@@ -44,12 +45,12 @@ SimTime Earlier(SimTime time, SimDuration by) {
 // Levels are below 2^63 and the range of time below 2^64, so each product is below 2^127.
 void Accumulate(const Levels& levels, uint64_t ns, LevelSums* sums) {
   for (size_t i = 0; i < kLevelCount; ++i) {
-    (*sums)[i] += absl::uint128(static_cast<uint64_t>(levels.*kFields[i])) * ns;
+    (*sums)[i] += absl::uint128(static_cast<uint64_t>(levels.*kLevelFields[i])) * ns;
   }
 }
 
-bool AllFromZero(const Levels& levels) {
-  return std::all_of(kFields.begin(), kFields.end(),
+bool NoneNegative(const Levels& levels) {
+  return std::all_of(kLevelFields.begin(), kLevelFields.end(),
                      [&levels](int64_t Levels::*field) { return levels.*field >= 0; });
 }
 
@@ -79,7 +80,7 @@ void Levels::set_idle(const IdleGpus& idle) {
   gpu_idle_reserved_milli = idle.reserved_milli;
 }
 
-uint64_t WindowIntegrals::length_ns() const { return LengthNs(from_, to_); }
+uint64_t WindowIntegrals::length_ns() const { return WholeNs(from_, to_); }
 
 std::optional<double> WindowIntegrals::Mean(Level level) const {
   if (length_ns() == 0) return std::nullopt;
@@ -154,12 +155,12 @@ void TimeIntegrals::Begin(SimTime first_submission) {
 void TimeIntegrals::Advance(SimTime now, const Levels& levels) {
   if (!begun_) return;
   DRASIM_CHECK(now >= now_);
-  DRASIM_CHECK(AllFromZero(levels));
+  DRASIM_CHECK(NoneNegative(levels));
   const SimTime from = std::max(now_, window_begin_);
   now_ = now;
   if (now <= from) return;
   if (drain_ == SimDuration()) {
-    Accumulate(levels, LengthNs(from, now), &sums_);
+    Accumulate(levels, WholeNs(from, now), &sums_);
     folded_until_ = now;
     return;
   }
@@ -172,7 +173,7 @@ void TimeIntegrals::Advance(SimTime now, const Levels& levels) {
   const SimTime inside = Earlier(now, drain_);
   while (!steps_.empty() && steps_.front().until <= inside) {
     const Step& step = steps_.front();
-    Accumulate(step.levels, LengthNs(folded_until_, step.until), &sums_);
+    Accumulate(step.levels, WholeNs(folded_until_, step.until), &sums_);
     folded_until_ = step.until;
     steps_.pop_front();
   }
@@ -187,7 +188,7 @@ WindowIntegrals TimeIntegrals::Window() const {
   for (const Step& step : steps_) {
     const SimTime to = std::min(step.until, end);
     if (to <= from) break;
-    Accumulate(step.levels, LengthNs(from, to), &sums);
+    Accumulate(step.levels, WholeNs(from, to), &sums);
     from = to;
   }
   return WindowIntegrals(window_begin_, end, sums);
@@ -204,7 +205,7 @@ void TimeIntegrals::Save(StateWriter& out) const {
   out.U64(steps_.size());
   for (const Step& step : steps_) {
     out.I64(step.until.ns());
-    for (const auto field : kFields) out.I64(step.levels.*field);
+    for (const auto field : kLevelFields) out.I64(step.levels.*field);
   }
 }
 
@@ -223,8 +224,8 @@ absl::Status TimeIntegrals::Load(StateReader& in) {
   for (size_t i = 0; i < n && in.status().ok(); ++i) {
     Step step;
     step.until = SimTime(in.I64());
-    for (const auto field : kFields) step.levels.*field = in.I64();
-    if (step.until <= last || step.until > now_ || !AllFromZero(step.levels)) {
+    for (const auto field : kLevelFields) step.levels.*field = in.I64();
+    if (step.until <= last || step.until > now_ || !NoneNegative(step.levels)) {
       in.Fail("a step of the averages goes back in time or below zero");
     }
     last = step.until;

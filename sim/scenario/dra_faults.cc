@@ -21,22 +21,22 @@
 namespace drasim {
 namespace {
 
-using Action = PlaneFault::Action;
+using FaultAction = PlaneFault::Action;
 
 constexpr int64_t kMostFailures = 1'000'000;
 
 struct ActionInfo {
   absl::string_view name;
-  Action action;
+  FaultAction action;
   // Keys with a meaning.
   bool component, duration, claim, nodes, count;
 };
-constexpr ActionInfo kActions[] = {
-    {"restart", Action::kRestart, true, true, false, false, false},
-    {"break-watch", Action::kBreakWatch, true, true, false, false, false},
-    {"delete-claim", Action::kDeleteClaim, false, false, true, false, false},
-    {"plugin-down", Action::kPluginDown, true, true, false, true, false},
-    {"fail-prepare", Action::kFailPrepare, true, false, false, false, true},
+constexpr ActionInfo kFaultActions[] = {
+    {"restart", FaultAction::kRestart, true, true, false, false, false},
+    {"break-watch", FaultAction::kBreakWatch, true, true, false, false, false},
+    {"delete-claim", FaultAction::kDeleteClaim, false, false, true, false, false},
+    {"plugin-down", FaultAction::kPluginDown, true, true, false, true, false},
+    {"fail-prepare", FaultAction::kFailPrepare, true, false, false, false, true},
 };
 
 absl::Status Expected(absl::string_view key, absl::string_view found, absl::string_view expected) {
@@ -45,11 +45,11 @@ absl::Status Expected(absl::string_view key, absl::string_view found, absl::stri
 
 absl::Status ReadFault(const proto::DraFault& f, const std::string& key, PlaneFault* out) {
   const auto* const info =
-      std::find_if(std::begin(kActions), std::end(kActions),
+      std::find_if(std::begin(kFaultActions), std::end(kFaultActions),
                    [&f](const ActionInfo& known) { return known.name == f.action(); });
-  if (info == std::end(kActions)) {
+  if (info == std::end(kFaultActions)) {
     std::vector<std::string> names;
-    for (const ActionInfo& known : kActions) names.emplace_back(known.name);
+    for (const ActionInfo& known : kFaultActions) names.emplace_back(known.name);
     return Expected(
         key + ".action", f.action(),
         absl::StrCat("one of ", absl::StrJoin(names, ", "), Suggest(f.action(), names)));

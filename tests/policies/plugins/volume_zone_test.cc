@@ -10,7 +10,7 @@
 namespace drasim {
 namespace {
 
-constexpr char kZone[] = "topology.kubernetes.io/zone";
+constexpr char kZoneLabel[] = "topology.kubernetes.io/zone";
 constexpr char kBetaZone[] = "failure-domain.beta.kubernetes.io/zone";
 
 // Verdicts on nodes of the zones a and b, with zone a by the beta label, and without any label.
@@ -35,11 +35,11 @@ std::vector<int> VerdictsForLabel(const std::string& key, const std::string& val
 }
 
 TEST(VolumeZoneTest, NodesShareTheZonesOfTheVolume) {
-  EXPECT_EQ(VerdictsForLabel(kZone, "a"), (std::vector<int>{0, 1, 1, 0}));
-  EXPECT_EQ(VerdictsForLabel(kZone, "c__ b"), (std::vector<int>{1, 0, 1, 0}));
+  EXPECT_EQ(VerdictsForLabel(kZoneLabel, "a"), (std::vector<int>{0, 1, 1, 0}));
+  EXPECT_EQ(VerdictsForLabel(kZoneLabel, "c__ b"), (std::vector<int>{1, 0, 1, 0}));
   EXPECT_EQ(VerdictsForLabel(kBetaZone, "a"), (std::vector<int>{0, 1, 0, 0}))
       << "the newer label of a node will do";
-  EXPECT_EQ(VerdictsForLabel(kZone, "a__"), std::vector<int>()) << "unreadable: not looked at";
+  EXPECT_EQ(VerdictsForLabel(kZoneLabel, "a__"), std::vector<int>()) << "unreadable: not looked at";
   EXPECT_EQ(VerdictsForLabel("rack", "a"), std::vector<int>());
 }
 
