@@ -74,8 +74,14 @@ class FrameCostTest : public ::testing::Test {
 
 TEST_F(FrameCostTest, AFrameWithoutAChangeCostsAPartOfOneWithANewCursor) {
   Open({.nodes = 12'500, .samples = 30'000, .pods = 30'000});
-  const double moved = CostOfMovedFrames();
-  EXPECT_LT(CostOfUnchangedFrames(), 0.6 * moved);
+  double moved = CostOfMovedFrames();
+  double unchanged = CostOfUnchangedFrames();
+  // Again in turn: the speed of a shared machine changes within seconds.
+  for (int round = 0; round < 2; ++round) {
+    moved = std::min(moved, CostOfMovedFrames());
+    unchanged = std::min(unchanged, CostOfUnchangedFrames());
+  }
+  EXPECT_LT(unchanged, 0.6 * moved);
 }
 
 // Plots read columns of pixels, tables the rows in sight: neither must look at all of a run.
