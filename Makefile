@@ -66,7 +66,7 @@ soak:
 
 soak-short:
 	@.ci/setup build test soak
-	@.ci/soak 15 3 $(JOBS)
+	@.ci/soak 15 2 $(JOBS)
 
 bench:
 	@.ci/setup build

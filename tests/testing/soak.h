@@ -9,27 +9,11 @@
 
 namespace drasim {
 
-// A quarter of the seeds under the address sanitizer: it finds an error of memory whenever the code
-// with the error runs, so rare decisions are left to the other builds.
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr uint64_t kSoakShare = 4;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-inline constexpr uint64_t kSoakShare = 4;
-#else
-inline constexpr uint64_t kSoakShare = 1;
-#endif
-#else
-inline constexpr uint64_t kSoakShare = 1;
-#endif
-
-// `quick` seeds, times DRASIM_SOAK if it is set (a number from 1 to 1000), but `most` at most and
-// one at least.
+// `quick` seeds, times DRASIM_SOAK if it is set (a number from 1 to 1000), but `most` at most.
 inline uint64_t SoakSeeds(uint64_t quick, uint64_t most = std::numeric_limits<uint64_t>::max()) {
   const char* text = std::getenv("DRASIM_SOAK");
   const int64_t factor = text == nullptr ? 1 : std::strtoll(text, nullptr, 10);
-  const uint64_t seeds = quick * static_cast<uint64_t>(std::clamp<int64_t>(factor, 1, 1000));
-  return std::min(most, std::max<uint64_t>(1, seeds / kSoakShare));
+  return std::min(most, quick * static_cast<uint64_t>(std::clamp<int64_t>(factor, 1, 1000)));
 }
 
 // DRASIM_SEED: the one seed to run, with all that is known of its run; 0 if it is not set.
