@@ -28,7 +28,7 @@ constexpr double kNsOfHour = 3.6e12;
 constexpr double kGib = 1073741824;
 
 // The run's times may span all of int64, so a difference of two may exceed it.
-uint64_t WholeNs(SimTime from, SimTime to) {
+uint64_t SpanNs(SimTime from, SimTime to) {
   return static_cast<uint64_t>(to.ns()) - static_cast<uint64_t>(from.ns());
 }
 
@@ -49,7 +49,7 @@ void Accumulate(const Levels& levels, uint64_t ns, LevelSums* sums) {
   }
 }
 
-bool NoneNegative(const Levels& levels) {
+bool AllFromZero(const Levels& levels) {
   return std::all_of(kLevelFields.begin(), kLevelFields.end(),
                      [&levels](int64_t Levels::*field) { return levels.*field >= 0; });
 }
@@ -80,7 +80,7 @@ void Levels::set_idle(const IdleGpus& idle) {
   gpu_idle_reserved_milli = idle.reserved_milli;
 }
 
-uint64_t WindowIntegrals::length_ns() const { return WholeNs(from_, to_); }
+uint64_t WindowIntegrals::length_ns() const { return SpanNs(from_, to_); }
 
 std::optional<double> WindowIntegrals::Mean(Level level) const {
   if (length_ns() == 0) return std::nullopt;
@@ -155,12 +155,12 @@ void TimeIntegrals::Begin(SimTime first_submission) {
 void TimeIntegrals::Advance(SimTime now, const Levels& levels) {
   if (!begun_) return;
   DRASIM_CHECK(now >= now_);
-  DRASIM_CHECK(NoneNegative(levels));
+  DRASIM_CHECK(AllFromZero(levels));
   const SimTime from = std::max(now_, window_begin_);
   now_ = now;
   if (now <= from) return;
   if (drain_ == SimDuration()) {
-    Accumulate(levels, WholeNs(from, now), &sums_);
+    Accumulate(levels, SpanNs(from, now), &sums_);
     folded_until_ = now;
     return;
   }
@@ -173,7 +173,7 @@ void TimeIntegrals::Advance(SimTime now, const Levels& levels) {
   const SimTime inside = Earlier(now, drain_);
   while (!steps_.empty() && steps_.front().until <= inside) {
     const Step& step = steps_.front();
-    Accumulate(step.levels, WholeNs(folded_until_, step.until), &sums_);
+    Accumulate(step.levels, SpanNs(folded_until_, step.until), &sums_);
     folded_until_ = step.until;
     steps_.pop_front();
   }
@@ -188,7 +188,7 @@ WindowIntegrals TimeIntegrals::Window() const {
   for (const Step& step : steps_) {
     const SimTime to = std::min(step.until, end);
     if (to <= from) break;
-    Accumulate(step.levels, WholeNs(from, to), &sums);
+    Accumulate(step.levels, SpanNs(from, to), &sums);
     from = to;
   }
   return WindowIntegrals(window_begin_, end, sums);
@@ -225,7 +225,7 @@ absl::Status TimeIntegrals::Load(StateReader& in) {
     Step step;
     step.until = SimTime(in.I64());
     for (const auto field : kLevelFields) step.levels.*field = in.I64();
-    if (step.until <= last || step.until > now_ || !NoneNegative(step.levels)) {
+    if (step.until <= last || step.until > now_ || !AllFromZero(step.levels)) {
       in.Fail("a step of the averages goes back in time or below zero");
     }
     last = step.until;

@@ -12,9 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "tests/repository/cpp_text.h"
 #include "tests/repository/file_rules.h"
 
