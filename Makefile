@@ -57,7 +57,7 @@ test:
 	@.ci/ctest $(BUILD) $(JOBS) -LE docs_slow
 
 cross:
-	@.ci/setup build cross
+	@.ci/setup build test cross asan
 	@.ci/cross $(JOBS)
 
 soak:

@@ -22,7 +22,7 @@ constexpr float kHatchWidth = 2;
 constexpr float kDash = 4;
 constexpr float kDashGap = 3;
 
-ImU32 Packed(const view::Ink& ink) { return gui::Packed(ink.colour, ink.alpha); }
+ImU32 PackedInk(const view::Ink& ink) { return Packed(ink.colour, ink.alpha); }
 
 ImVec2 At(ImVec2 origin, view::Point point) {
   return ImVec2(origin.x + point.x, origin.y + point.y);
@@ -227,14 +227,14 @@ void AddHatch(const Box& box, view::Hatch hatch, float scale, Filler* filler) {
 
 void PaintFills(absl::Span<const view::Rect> rects, const view::Ink& ink, ImVec2 origin,
                 const Box& clip, const AppState& app, Filler* filler) {
-  filler->SetColour(Packed(ink));
+  filler->SetColour(PackedInk(ink));
   for (const view::Rect& rect : rects) {
     const Box box = BoxOf(rect, origin);
     if (!Common(box, clip).empty()) filler->AddBox(box);
   }
   if (ink.hatch == view::Hatch::kNone) return;
   // The lines have the colour of the ground, as if the fill were cut.
-  filler->SetColour(gui::Packed(app.theme().panel, ink.alpha));
+  filler->SetColour(Packed(app.theme().panel, ink.alpha));
   for (const view::Rect& rect : rects) {
     const Box box = Common(BoxOf(rect, origin), clip);
     if (!box.empty()) AddHatch(box, ink.hatch, app.looks.scale, filler);
@@ -243,7 +243,7 @@ void PaintFills(absl::Span<const view::Rect> rects, const view::Ink& ink, ImVec2
 
 void PaintOutlines(absl::Span<const view::Rect> rects, const view::DrawItem& item, ImVec2 origin,
                    const Box& clip, Filler* filler) {
-  filler->SetColour(Packed(item.ink));
+  filler->SetColour(PackedInk(item.ink));
   for (const view::Rect& rect : rects) {
     const Box box = BoxOf(rect, origin);
     if (Common(box, clip).empty()) continue;
@@ -294,7 +294,7 @@ void PaintDashed(absl::Span<const view::Point> points, const view::DrawItem& ite
   const double dash = kDash * app.looks.scale;
   clip = {clip.left - item.line_width, clip.top - item.line_width, clip.right + item.line_width,
           clip.bottom + item.line_width};
-  filler->SetColour(Packed(item.ink));
+  filler->SetColour(PackedInk(item.ink));
   double walked = 0;  // along the line
   for (size_t i = 1; i < points.size(); ++i) {
     const ImVec2 from = At(origin, points[i - 1]);
@@ -324,7 +324,7 @@ void PaintDashed(absl::Span<const view::Point> points, const view::DrawItem& ite
         AddStraight(ends[0], ends[1], item.line_width, filler);
       } else {
         filler->GiveBack();
-        list->AddPolyline(ends, 2, Packed(item.ink), ImDrawFlags_None, item.line_width);
+        list->AddPolyline(ends, 2, PackedInk(item.ink), ImDrawFlags_None, item.line_width);
       }
     }
   }
@@ -339,7 +339,7 @@ void PaintPolyline(absl::Span<const view::Point> points, const view::DrawItem& i
   const bool straight =
       points.size() == 2 && (points[0].x == points[1].x || points[0].y == points[1].y);
   if (straight) {
-    filler->SetColour(Packed(item.ink));
+    filler->SetColour(PackedInk(item.ink));
     AddStraight(At(origin, points[0]), At(origin, points[1]), item.line_width, filler);
     return;
   }
@@ -349,7 +349,7 @@ void PaintPolyline(absl::Span<const view::Point> points, const view::DrawItem& i
     const size_t end = std::min(begin + kPointsAtOnce, points.size());
     list->PathClear();
     for (size_t i = begin; i < end; ++i) list->PathLineTo(At(origin, points[i]));
-    list->PathStroke(Packed(item.ink), ImDrawFlags_None, item.line_width);
+    list->PathStroke(PackedInk(item.ink), ImDrawFlags_None, item.line_width);
   }
 }
 
@@ -387,7 +387,7 @@ void PaintTexts(absl::Span<const view::TextItem> texts, ImVec2 origin, const Box
     if (at.x >= clip.right) continue;
     // Between pixels letters would blur.
     at = ImVec2(std::round(at.x), std::round(at.y));
-    to->AddText(&font, font.FontSize, at, gui::Packed(item.colour), begin, end);
+    to->AddText(&font, font.FontSize, at, Packed(item.colour), begin, end);
   }
 }
 
