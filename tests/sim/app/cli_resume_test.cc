@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -17,8 +19,10 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "model/claim_change.h"
 #include "model/proto/ledger.pb.h"
 #include "model/random.h"
+#include "sim/record/ledger_claims.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/version.h"
 #include "tests/sim/app/cli_fixture.h"
@@ -245,13 +249,46 @@ TEST_P(ResumeKilledTest, AfterCtrlC) {
   ExpectFiles("stopped", whole);
 }
 
-// In the scenarios of DRA, calls and negotiations are under way nearly always. Every other run is
-// killed once more after it was resumed.
-class DraKilledTest : public ResumeScenarioTest {};
+// Every other run is killed once more after it was resumed.
+class DraKilledTest : public ResumeScenarioTest {
+ protected:
+  // Checkpoints, and how many of them find a claim for which a call is under way, in the scheduler,
+  // its driver or a kubelet.
+  static std::pair<size_t, size_t> CheckpointsMidway(absl::string_view ledger) {
+    std::vector<LoggedClaimChange> changes;
+    for (const LedgerFrame& frame : FramesOf(ledger)) {
+      if (frame.type != static_cast<int>(FrameType::kClaims)) continue;
+      EXPECT_TRUE(UnpackClaims(frame.payload, 2, &changes));
+    }
+    std::set<uint64_t> midway;
+    size_t next = 0;
+    size_t found = 0;
+    const std::vector<LedgerFrame> checkpoints = CheckpointsOf(ledger);
+    for (const LedgerFrame& frame : checkpoints) {
+      proto::LedgerCheckpoint checkpoint;
+      EXPECT_TRUE(checkpoint.ParseFromString(frame.payload));
+      for (; next < changes.size() && changes[next].records <= checkpoint.records(); ++next) {
+        const ClaimChange& change = changes[next].change;
+        if (change.kind == ClaimChangeKind::kDriverAsked ||
+            change.kind == ClaimChangeKind::kNodeSelected ||
+            change.kind == ClaimChangeKind::kAllocated ||
+            change.kind == ClaimChangeKind::kReserved) {
+          midway.insert(change.claim);
+        } else {
+          midway.erase(change.claim);
+        }
+      }
+      found += !midway.empty();
+    }
+    return {checkpoints.size(), found};
+  }
+};
 
 TEST_P(DraKilledTest, AtRandomInstants) {
   Succeed({"run", Scenario(), "--out", "whole"});
   const Files whole = FilesIn("whole");
+  const auto [checkpoints, midway] = CheckpointsMidway(whole.at("ledger"));
+  EXPECT_GE(midway * 2, checkpoints);
   const size_t ledger_bytes = whole.at("ledger").size();
   const size_t header_bytes = FramesOf(whole.at("ledger"))[0].end;
   Random random(3, absl::StrCat("cli_resume_test/", GetParam()));

@@ -75,6 +75,7 @@ struct CheckpointTally {
   uint64_t midway = 0;
   uint64_t under_way = 0;                // before the end of the run
   uint64_t changed = 0;                  // slices are not those of the start
+  uint64_t cleared = 0;                  // a pod has just given back a claim that kept it waiting
   std::map<std::string, uint64_t> busy;  // runs, by component with work left
 };
 
@@ -116,6 +117,9 @@ void SaveAndContinue(const StructuredScenario& scenario, Random& random,
   ASSERT_TRUE(in.AtEnd());
   EXPECT_TRUE(resumed.rig().State() == state) << "the state is not saved alike";
   EXPECT_EQ(resumed.rig().cluster().inventory().Check(), absl::OkStatus());
+  // Decides whether a run with no other work goes on.
+  EXPECT_EQ(resumed.plane().RetryMayHelp(), cut.plane().RetryMayHelp());
+  tally->cleared += cut.plane().RetryMayHelp();
   // Components that start may call at once, without effect on what is loaded.
   const size_t calls_at_start = resumed.messages().size();
   EXPECT_EQ(resumed.Run(events - done), events - done);
@@ -164,6 +168,18 @@ TEST(StructuredCheckpointTest, SavedWhileAComponentHasWorkLeft) {
     const auto at_work = [&part](SteppedRig& rig) { return BusyParts(rig).count(part) > 0; };
     SaveAndContinue(*scenario, random, at_work, &tally);
     if (HasFailure()) FAIL() << "seed " << seed << ", " << part;
+  }
+}
+
+TEST(StructuredCheckpointTest, SavedAfterAClaimWasGivenBack) {
+  CheckpointTally tally;
+  const uint64_t least = std::min<uint64_t>(SoakSeeds(5), 100);
+  const auto gave_back = [](SteppedRig& rig) { return rig.plane().RetryMayHelp(); };
+  for (uint64_t seed = 0; tally.cleared < least; ++seed) {
+    ASSERT_LT(seed, 40 * least);
+    Random random(seed, "claims given back");
+    SaveAndContinue(*CheckpointScenario(seed, random), random, gave_back, &tally);
+    if (HasFailure()) FAIL() << "seed " << seed;
   }
 }
 
