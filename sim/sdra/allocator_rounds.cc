@@ -13,13 +13,13 @@ absl::StatusOr<AllocatorRounds> AllocatorRounds::Make(const AllocatorCase& given
   std::vector<const proto::kube::ResourceSlice*> slices;
   for (const proto::kube::ResourceSlice& slice : given.slices) slices.push_back(&slice);
   ASSIGN_OR_RETURN(std::shared_ptr<DeviceCatalog> catalog, DeviceCatalog::Make(slices));
-  return AllocatorRounds(given, options, verdicts, std::move(catalog));
+  return AllocatorRounds(given, std::move(options), verdicts, std::move(catalog));
 }
 
 AllocatorRounds::AllocatorRounds(const AllocatorCase& given, AllocatorOptions options,
                                  VerdictsMaker verdicts, std::shared_ptr<DeviceCatalog> catalog)
     : given_(&given),
-      options_(options),
+      options_(std::move(options)),
       make_verdicts_(std::move(verdicts)),
       catalog_(std::move(catalog)) {
   for (const proto::kube::DeviceClass& one : given.classes) classes_.push_back(&one);
@@ -47,7 +47,8 @@ absl::StatusOr<std::vector<AllocationAnswer>> AllocatorRounds::Answer(bool with_
 absl::StatusOr<std::vector<AllocationAnswer>> AnswerAllocatorCase(const AllocatorCase& given,
                                                                   AllocatorOptions options,
                                                                   const VerdictsMaker& verdicts) {
-  ASSIGN_OR_RETURN(AllocatorRounds rounds, AllocatorRounds::Make(given, options, verdicts));
+  ASSIGN_OR_RETURN(AllocatorRounds rounds,
+                   AllocatorRounds::Make(given, std::move(options), verdicts));
   return rounds.Answer(/*with_results=*/true);
 }
 
