@@ -139,7 +139,7 @@ void ExpectMigMixExplained(absl::string_view worlds, int64_t pods) {
       ContendersOf("mig_mix_worlds.yaml", "", {"--worlds", std::string(worlds)}, cut), 4);
 }
 
-// Behind classic DRA 150 pods fail 700,000 times; that took two minutes.
+// Behind classic DRA 150 pods on two nodes fail 700,000 times.
 TEST(ExplainedWorldsTest, MigMix) {
   ExpectMigMixExplained(kFourWorlds, static_cast<int64_t>(SoakSeeds(60, 150)));
 }
