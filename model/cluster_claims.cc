@@ -191,8 +191,10 @@ void ClusterState::SetHolding(const DeviceHolder& holder, DeviceHolding holding)
     change.nodes.push_back(inventory.node_of(hold.row));
   }
   change.charged = UnchargeParts(change.rows);
-  change.undo = inventory.SetHolder(holder, std::move(holding));
+  const bool may_be_undone = !what_ifs_.empty();
+  inventory.SetHolder(holder, std::move(holding), may_be_undone ? &change.undo : nullptr);
   ChargeParts(change.rows);
+  if (!may_be_undone) return TouchAll(std::move(change.nodes));
   TouchAll(change.nodes);
   Remember(std::move(change));
 }

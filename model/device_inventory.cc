@@ -303,22 +303,23 @@ void DeviceInventory::RestoreRows(const DeviceUndo& undo) {
   for (const auto& [row, amounts] : undo.consumed) SetConsumed(row, amounts);
 }
 
-DeviceUndo DeviceInventory::SetHolder(DeviceHolder holder, DeviceHolding holding) {
-  DeviceUndo undo;
-  undo.holder = holder;
+void DeviceInventory::SetHolder(DeviceHolder holder, DeviceHolding holding, DeviceUndo* undo) {
+  DeviceHolding before;
   const auto found = holders_.find(holder);
-  if (found != holders_.end()) {
-    undo.holding_before = std::move(found->second);
+  const bool leaves = found != holders_.end();
+  if (leaves) {
+    before = std::move(found->second);
     holders_.erase(found);
-    Remember(undo.holding_before->holds, &undo);
   }
-  Remember(holding.holds, &undo);
-  if (undo.holding_before.has_value()) {
-    for (const DeviceHold& hold : undo.holding_before->holds) Apply(holder, hold, -1);
+  if (undo != nullptr) {
+    undo->holder = holder;
+    Remember(before.holds, undo);
+    Remember(holding.holds, undo);
   }
+  for (const DeviceHold& hold : before.holds) Apply(holder, hold, -1);
   for (const DeviceHold& hold : holding.holds) Apply(holder, hold, +1);
   if (!holding.holds.empty()) holders_.emplace(holder, std::move(holding));
-  return undo;
+  if (undo != nullptr && leaves) undo->holding_before = std::move(before);
 }
 
 void DeviceInventory::Undo(const DeviceUndo& undo) {

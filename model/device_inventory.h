@@ -190,8 +190,9 @@ class DeviceInventory {
   SliceId AddSlice();
   // Publishes a slice, replaces it, or withdraws it (null).
   DeviceUndo SetSlice(SliceId id, SliceRef slice);
-  // The claim holds these devices from now on, whoever else does. Without holds it leaves.
-  DeviceUndo SetHolder(DeviceHolder holder, DeviceHolding holding);
+  // The claim holds these devices from now on, whoever else does. Without holds it leaves. `undo`,
+  // unless null, becomes what takes this back.
+  void SetHolder(DeviceHolder holder, DeviceHolding holding, DeviceUndo* undo = nullptr);
   void SetCharged(InventoryRow row, bool charged) { rows_[row.value()].use.charged = charged; }
   void Undo(const DeviceUndo& undo);
   // Whether all of it is published and free for the claim, one after the other: nobody holds a

@@ -1,5 +1,7 @@
 #include "model/kube/kube_time.h"
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/civil_time.h"
 #include "absl/time/time.h"
 
 namespace drasim {
@@ -18,8 +20,11 @@ int64_t KubeTimeNs(const std::string& text) {
 }
 
 std::string KubeTimeText(int64_t ns) {
-  return absl::FormatTime("%Y-%m-%d%ET%H:%M:%SZ", absl::FromUnixSeconds(ns / kSecondNs),
-                          absl::UTCTimeZone());
+  const absl::CivilSecond time =
+      absl::ToCivilSecond(absl::FromUnixSeconds(ns / kSecondNs), absl::UTCTimeZone());
+  const auto two = [](int number) { return absl::Dec(number, absl::kZeroPad2); };
+  return absl::StrCat(time.year(), "-", two(time.month()), "-", two(time.day()), "T",
+                      two(time.hour()), ":", two(time.minute()), ":", two(time.second()), "Z");
 }
 
 int64_t RunTimeNs(SimTime time) { return kRunBeginNs + time.ns(); }

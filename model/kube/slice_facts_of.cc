@@ -85,9 +85,10 @@ absl::StatusOr<SliceFacts> SliceFactsOf(const proto::kube::ResourceSlice& slice)
   return facts;
 }
 
-absl::StatusOr<std::vector<HoldFacts>> HoldFactsOf(const proto::kube::ResourceClaimV1& claim) {
+absl::StatusOr<std::vector<HoldFacts>> HoldFactsOf(
+    const proto::kube::AllocationResultV1& allocation) {
   std::vector<HoldFacts> facts;
-  for (const auto& result : claim.status().allocation().devices().results()) {
+  for (const auto& result : allocation.devices().results()) {
     if (result.admin_access()) continue;
     HoldFacts& hold = facts.emplace_back();
     hold.driver = result.driver();

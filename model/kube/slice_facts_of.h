@@ -15,9 +15,10 @@ namespace drasim {
 // InvalidArgument for amounts that are no quantities, or of counters beyond 10^24. O(slice).
 absl::StatusOr<SliceFacts> SliceFactsOf(const proto::kube::ResourceSlice& slice);
 
-// The devices of the claim's allocation; the facts refer to `claim`. Those with admin access are
+// The devices of a claim's allocation; the facts refer to it. Those with admin access are
 // left out: they are not held. InvalidArgument for a consumed capacity that is no quantity.
-absl::StatusOr<std::vector<HoldFacts>> HoldFactsOf(const proto::kube::ResourceClaimV1& claim);
+absl::StatusOr<std::vector<HoldFacts>> HoldFactsOf(
+    const proto::kube::AllocationResultV1& allocation);
 
 }  // namespace drasim
 

@@ -70,6 +70,11 @@ const RequestPlan& ChosenOf(const ClaimPlan& plan, const AllocationSearch& searc
 void AddClassConfigs(const ClaimPlan& plan, const AllocationSearch& search, uint32_t claim,
                      bool clears, AllocationResultV1* allocation) {
   const size_t groups = plan.claims()[claim].groups.size();
+  bool any = false;
+  for (uint32_t group = 0; group < groups && !any; ++group) {
+    any = !ChosenOf(plan, search, claim, group).device_class->spec().config().empty();
+  }
+  if (!any) return;
   std::vector<const proto::kube::DeviceClass*> order;
   std::map<const proto::kube::DeviceClass*, std::vector<std::string>> users;
   for (uint32_t group = 0; group < groups; ++group) {

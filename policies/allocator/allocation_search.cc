@@ -100,7 +100,7 @@ bool AllocationSearch::Prepare() {
         least = std::min(least, count);
       }
       if (least > kMaxClaimResults - devices) {
-        error_ = absl::StrCat("claim ", claim.text, ", request ", group.name, ": adding ", least,
+        error_ = absl::StrCat("claim ", claim.text(), ", request ", group.name, ": adding ", least,
                               " devices exceeds the claim limit of ", kMaxClaimResults, ", with ",
                               devices, " already accounted for");
         return false;
@@ -115,8 +115,9 @@ bool AllocationSearch::Prepare() {
 
 bool AllocationSearch::PrepareAll(uint32_t request) {
   const RequestPlan& plan = plan_->request(request);
-  const std::string subject = absl::StrCat("claim ", plan_->claims()[plan.claim].text, ", request ",
-                                           plan.name, ": asks for all devices, but resource pool ");
+  const std::string subject =
+      absl::StrCat("claim ", plan_->claims()[plan.claim].text(), ", request ", plan.name,
+                   ": asks for all devices, but resource pool ");
   listed_[request].clear();
   size_t segment = 0;
   for (const PoolView* pool : node_->pools) {
@@ -465,7 +466,7 @@ AllocationSearch::Outcome AllocationSearch::AddToConstraints(uint32_t claim, uin
     RemoveFromConstraints(claim, request, i);
     if (value == nullptr) return Outcome::kError;
     if (!must) return Outcome::kNone;
-    return Fail(absl::StrCat("claim ", planned.text, ", request ", plan_->request(request).name,
+    return Fail(absl::StrCat("claim ", planned.text(), ", request ", plan_->request(request).name,
                              ": cannot add device ", DeviceText(device),
                              " because a claim constraint would not be satisfied"));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "policies/allocator/release_rules.h"
 
@@ -15,11 +16,6 @@ using proto::kube::DeviceRequest;
 using proto::kube::DeviceSubRequest;
 using proto::kube::ResourceClaimV1;
 
-std::string ClaimText(const ResourceClaimV1& claim) {
-  const std::string& ns = claim.metadata().namespace_();
-  return ns.empty() ? claim.metadata().name() : absl::StrCat(ns, "/", claim.metadata().name());
-}
-
 bool Names(const DeviceConstraint& constraint, const RequestPlan& request) {
   const auto& names = constraint.requests();
   const auto has = [&names](const std::string& name) {
@@ -31,28 +27,46 @@ bool Names(const DeviceConstraint& constraint, const RequestPlan& request) {
 
 }  // namespace
 
+std::string PlannedClaim::text() const {
+  const proto::kube::ObjectMeta& metadata = claim->metadata();
+  if (metadata.namespace_().empty()) return metadata.name();
+  return absl::StrCat(metadata.namespace_(), "/", metadata.name());
+}
+
 ClaimPlan::ClaimPlan(const AllocatorOptions& options, const DeviceCatalog& catalog,
                      const DeviceClassIndex& classes, SelectorVerdicts* verdicts,
                      absl::Span<const ResourceClaimV1* const> claims)
-    : options_(options), catalog_(catalog), classes_(classes), verdicts_(verdicts), demands_(1) {
-  for (const ResourceClaimV1* claim : claims) AddClaim(*claim);
+    : options_(options), catalog_(catalog), verdicts_(verdicts), demands_(1) {
+  for (const ResourceClaimV1* claim : claims) AddClaim(*claim, classes);
   for (PlannedClaim& claim : claims_) AddConstraints(&claim);
 }
 
-void ClaimPlan::AddClaim(const ResourceClaimV1& claim) {
+bool ClaimPlan::has_errors() const {
+  const auto fails = [](const auto& part) { return !part.error.empty(); };
+  return absl::c_any_of(requests_, fails) ||
+         absl::c_any_of(claims_, [&fails](const PlannedClaim& claim) {
+           return fails(claim) || absl::c_any_of(claim.groups, fails);
+         });
+}
+
+void ClaimPlan::Rename(absl::Span<const ResourceClaimV1* const> claims) {
+  for (size_t i = 0; i < claims_.size(); ++i) claims_[i].claim = claims[i];
+}
+
+void ClaimPlan::AddClaim(const ResourceClaimV1& claim, const DeviceClassIndex& classes) {
   claims_.emplace_back();
   claims_.back().claim = &claim;
-  claims_.back().text = ClaimText(claim);
   for (const DeviceRequest& request : claim.spec().devices().requests()) {
-    AddGroup(request, &claims_.back());
+    AddGroup(request, classes, &claims_.back());
   }
 }
 
-void ClaimPlan::AddGroup(const DeviceRequest& request, PlannedClaim* claim) {
+void ClaimPlan::AddGroup(const DeviceRequest& request, const DeviceClassIndex& classes,
+                         PlannedClaim* claim) {
   RequestGroup group;
   group.name = request.name();
   group.prioritized = !request.first_available().empty();
-  const std::string of_claim = absl::StrCat("claim ", claim->text);
+  const std::string of_claim = absl::StrCat("claim ", claim->text());
   if (group.prioritized && !options_.features.prioritized_list) {
     group.error = absl::StrCat(of_claim, ", request ", request.name(),
                                ": has subrequests, but the DRAPrioritizedList feature is disabled");
@@ -68,20 +82,21 @@ void ClaimPlan::AddGroup(const DeviceRequest& request, PlannedClaim* claim) {
     }
   }
   if (!group.prioritized) {
-    group.options.push_back(AddRequest(request.exactly(), request.name(), "",
+    group.options.push_back(AddRequest(request.exactly(), classes, request.name(), "",
                                        request.exactly().has_admin_access(),
                                        request.exactly().admin_access()));
   }
   for (const DeviceSubRequest& sub : request.first_available()) {
-    group.options.push_back(
-        AddRequest(sub, sub.name(), request.name(), /*admin_given=*/false, /*admin=*/false));
+    group.options.push_back(AddRequest(sub, classes, sub.name(), request.name(),
+                                       /*admin_given=*/false, /*admin=*/false));
   }
   claim->groups.push_back(std::move(group));
 }
 
 template <typename Request>
-uint32_t ClaimPlan::AddRequest(const Request& request, const std::string& name,
-                               const std::string& parent, bool admin_given, bool admin) {
+uint32_t ClaimPlan::AddRequest(const Request& request, const DeviceClassIndex& classes,
+                               const std::string& name, const std::string& parent, bool admin_given,
+                               bool admin) {
   RequestPlan plan;
   plan.claim = static_cast<uint32_t>(claims_.size()) - 1;
   plan.group = static_cast<uint32_t>(claims_.back().groups.size());
@@ -90,9 +105,9 @@ uint32_t ClaimPlan::AddRequest(const Request& request, const std::string& name,
   plan.result_name = parent.empty() ? name : absl::StrCat(parent, "/", name);
   plan.admin = admin;
   plan.tolerations = &request.tolerations();
-  const std::string error = FillRequest(request, admin_given, &plan);
+  const std::string error = FillRequest(request, classes, admin_given, &plan);
   if (!error.empty()) {
-    plan.error = absl::StrCat("claim ", claims_.back().text, ", request ", name, error);
+    plan.error = absl::StrCat("claim ", claims_.back().text(), ", request ", name, error);
   }
   plan.verdicts.assign(catalog_.kinds().size(), KindVerdict::kUnknown);
   requests_.push_back(std::move(plan));
@@ -100,7 +115,8 @@ uint32_t ClaimPlan::AddRequest(const Request& request, const std::string& name,
 }
 
 template <typename Request>
-std::string ClaimPlan::FillRequest(const Request& request, bool admin_given, RequestPlan* plan) {
+std::string ClaimPlan::FillRequest(const Request& request, const DeviceClassIndex& classes,
+                                   bool admin_given, RequestPlan* plan) {
   for (int i = 0; i < request.selectors_size(); ++i) {
     if (request.selectors(i).has_cel()) continue;
     return absl::StrCat(", selector #", i, ": CEL expression empty (unsupported selector type?)");
@@ -115,8 +131,8 @@ std::string ClaimPlan::FillRequest(const Request& request, bool admin_given, Req
   if (request.device_class_name().empty()) {
     return ": missing device class name (unsupported request type?)";
   }
-  const auto found = classes_.find(request.device_class_name());
-  if (found == classes_.end()) {
+  const auto found = classes.find(request.device_class_name());
+  if (found == classes.end()) {
     return absl::StrCat(": could not retrieve device class ", request.device_class_name(),
                         ": not found");
   }
@@ -150,7 +166,7 @@ void ClaimPlan::AddConstraints(PlannedClaim* claim) {
     ConstraintPlan plan;
     plan.distinct = !constraint.has_match_attribute();
     if (plan.distinct && !(constraint.has_distinct_attribute() && knows_distinct)) {
-      claim->error = absl::StrCat("claim ", claim->text, ", constraint #", i,
+      claim->error = absl::StrCat("claim ", claim->text(), ", constraint #", i,
                                   ": empty constraint (unsupported constraint type?)");
       return;
     }
@@ -206,8 +222,9 @@ KindVerdict ClaimPlan::FindVerdict(uint32_t request, uint32_t kind_index) {
   return plan.verdicts[kind_index] = find();
 }
 
-std::string ClaimPlan::Content() const {
-  std::string content;
+const std::string& ClaimPlan::Content() const {
+  if (!content_.empty()) return content_;
+  std::string content = "plan";
   // Lengths go before texts, and counts before lists, so that contents are unambiguous.
   const auto add = [&content](const auto&... numbers) {
     absl::StrAppend(&content, numbers..., ",");
@@ -252,7 +269,8 @@ std::string ClaimPlan::Content() const {
       add_text(derived->expression());
     }
   }
-  return content;
+  content_ = std::move(content);
+  return content_;
 }
 
 const CapacityDemand& ClaimPlan::DemandOf(uint32_t request, uint32_t capacities) {
@@ -278,7 +296,7 @@ std::string ClaimPlan::SelectorError(uint32_t request, uint32_t kind_index,
   Selects(plan, kind.row, &unmet);
   const std::string subject = unmet.of_class
                                   ? absl::StrCat("class ", plan.device_class->metadata().name())
-                                  : absl::StrCat("claim ", claims_[plan.claim].text);
+                                  : absl::StrCat("claim ", claims_[plan.claim].text());
   const std::string& compile_error = verdicts_->CompileError(unmet.selector);
   if (!compile_error.empty()) {
     return absl::StrCat(subject, ": selector #", unmet.index,
@@ -291,7 +309,7 @@ std::string ClaimPlan::SelectorError(uint32_t request, uint32_t kind_index,
 std::string ClaimPlan::CapacityError(uint32_t request, uint32_t kind_index,
                                      const std::string& device_text) {
   const RequestPlan& plan = requests_[request];
-  return absl::StrCat("claim ", claims_[plan.claim].text, ", request ", plan.name,
+  return absl::StrCat("claim ", claims_[plan.claim].text(), ", request ", plan.name,
                       ": checking capacity for device ", device_text, ": ",
                       DemandOf(request, catalog_.kinds()[kind_index].capacities).error);
 }

@@ -74,7 +74,7 @@ struct ConstraintPlan {
 
 struct PlannedClaim {
   const proto::kube::ResourceClaimV1* claim = nullptr;
-  std::string text;  // "namespace/name", or "name"
+  std::string text() const;  // "namespace/name", or "name"
   std::vector<RequestGroup> groups;
   std::string error;  // of the constraints
   std::vector<ConstraintPlan> constraints;
@@ -82,7 +82,7 @@ struct PlannedClaim {
 
 class ClaimPlan {
  public:
-  // The claims and classes outlive the plan.
+  // Claims and classes outlive the plan, but for the index.
   ClaimPlan(const AllocatorOptions& options, const DeviceCatalog& catalog,
             const DeviceClassIndex& classes, SelectorVerdicts* verdicts,
             absl::Span<const proto::kube::ResourceClaimV1* const> claims);
@@ -92,8 +92,15 @@ class ClaimPlan {
   size_t request_count() const { return requests_.size(); }
 
   // All that decides about the claims, apart from names: plans of equal content, made with the same
-  // options, catalog and verdicts, get the same answers, but for the words of errors.
-  std::string Content() const;
+  // options, catalog and verdicts, get the same answers, but for the words of errors. Made when
+  // first asked for.
+  const std::string& Content() const;
+
+  // Whether some request or constraint is not valid, which is told with the claim's name.
+  bool has_errors() const;
+  // Plans for these claims instead.
+  // REQUIRES: no errors, and as many claims, whose specifications are those of the earlier ones.
+  void Rename(absl::Span<const proto::kube::ResourceClaimV1* const> claims);
 
   // O(1) once known.
   KindVerdict VerdictOf(uint32_t request, uint32_t kind) {
@@ -109,13 +116,16 @@ class ClaimPlan {
   std::string CapacityError(uint32_t request, uint32_t kind, const std::string& device_text);
 
  private:
-  void AddClaim(const proto::kube::ResourceClaimV1& claim);
-  void AddGroup(const proto::kube::DeviceRequest& request, PlannedClaim* claim);
+  void AddClaim(const proto::kube::ResourceClaimV1& claim, const DeviceClassIndex& classes);
+  void AddGroup(const proto::kube::DeviceRequest& request, const DeviceClassIndex& classes,
+                PlannedClaim* claim);
   template <typename Request>
-  uint32_t AddRequest(const Request& request, const std::string& name, const std::string& parent,
-                      bool admin_given, bool admin);
+  uint32_t AddRequest(const Request& request, const DeviceClassIndex& classes,
+                      const std::string& name, const std::string& parent, bool admin_given,
+                      bool admin);
   template <typename Request>
-  std::string FillRequest(const Request& request, bool admin_given, RequestPlan* plan);
+  std::string FillRequest(const Request& request, const DeviceClassIndex& classes, bool admin_given,
+                          RequestPlan* plan);
   void AddConstraints(PlannedClaim* claim);
   KindVerdict FindVerdict(uint32_t request, uint32_t kind);
   // The first selector that is not met, or none; -1 - index for those of the class.
@@ -129,11 +139,11 @@ class ClaimPlan {
 
   const AllocatorOptions& options_;
   const DeviceCatalog& catalog_;
-  const DeviceClassIndex& classes_;
   SelectorVerdicts* verdicts_;
   std::vector<PlannedClaim> claims_;
   std::vector<RequestPlan> requests_;
   std::vector<CapacityDemand> demands_;
+  mutable std::string content_;  // empty: not yet known
 };
 
 }  // namespace drasim

@@ -1,9 +1,10 @@
 #include "policies/allocator/device_catalog.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "model/kube/slice_facts_of.h"
@@ -90,13 +91,16 @@ absl::Status DeviceCatalog::Add(const CatalogSource& source) {
 }
 
 absl::StatusOr<uint32_t> DeviceCatalog::InternCapacities(const Device& device) {
-  std::map<std::string, std::string> sorted;
-  for (const auto& [name, capacity] : device.capacity()) {
-    sorted[name] = capacity.SerializeAsString();
-  }
+  absl::InlinedVector<std::pair<absl::string_view, const proto::kube::DeviceCapacity*>, 8> sorted;
+  for (const auto& [name, capacity] : device.capacity()) sorted.emplace_back(name, &capacity);
+  absl::c_sort(sorted, [](const auto& a, const auto& b) { return a.first < b.first; });
   std::string key;
-  for (const auto& [name, text] : sorted) {
-    absl::StrAppend(&key, name.size(), ":", name, text.size(), ":", text);
+  for (const auto& [name, capacity] : sorted) {
+    // Most are a value alone, without a policy.
+    const bool plain = !capacity->has_request_policy();
+    const std::string policy = plain ? "" : capacity->request_policy().SerializeAsString();
+    absl::StrAppend(&key, name.size(), ":", name, capacity->value().size(), ":", capacity->value(),
+                    plain ? "v" : "p", policy.size(), ":", policy);
   }
   const auto [at, added] =
       capacity_index_.try_emplace(key, static_cast<uint32_t>(capacities_.size()));

@@ -317,7 +317,7 @@ std::vector<ClaimStory> DeviceSurvey::MakeClaims() {
   std::vector<ClaimStory> claims;
   for (const PlannedClaim& claim : plan_.claims()) {
     ClaimStory& story = claims.emplace_back();
-    story.claim = claim.text;
+    story.claim = claim.text();
     story.error = claim.error;
     for (const RequestGroup& group : claim.groups) {
       GroupStory& of_group = story.requests.emplace_back();

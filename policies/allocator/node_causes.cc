@@ -143,7 +143,7 @@ std::string NodeCauses::TooFewText(const NodeKey& key, const NodeGroup& found) c
         ShortageText(stage, found.counts[i].first, found.counts[i].second,
                      plan.device_class == nullptr ? "" : plan.device_class->metadata().name())));
   }
-  return absl::StrCat("claim ", claim.text, ", request ", group.name, " ",
+  return absl::StrCat("claim ", claim.text(), ", request ", group.name, " ",
                       group.prioritized ? "has no alternative: " : "", absl::StrJoin(texts, "; "));
 }
 
@@ -294,7 +294,7 @@ std::string NodeCauses::ConstraintText(const NodeKey& key, const NodeGroup& foun
       wanted, " of them with ", constraint.distinct ? "different values of " : "the same value of ",
       constraint.attribute, constraint.distinct ? " (distinctAttribute)" : " (matchAttribute)",
       "; the values left: ", found.story.detail);
-  const std::string head = absl::StrCat("claim ", claim.text, ", ");
+  const std::string head = absl::StrCat("claim ", claim.text(), ", ");
   if (names.size() == 1) {
     return absl::StrCat(head, "request ", names[0], ": it has enough devices, but no ", values);
   }

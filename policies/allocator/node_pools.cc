@@ -407,7 +407,8 @@ absl::Status NodePools::FillUses(uint32_t index, const CounterNames& names, Pool
     std::sort(group.groups.begin(), group.groups.end());
     group_uses.push_back(std::move(group));
   }
-  std::map<uint32_t, ExactAmount> amounts;
+  std::vector<CounterUse> taken;  // ascending
+  taken.reserve(device.row->counters.size());
   for (const SliceCounter& use : device.row->counters) {
     const auto number = names.numbers.find({set_of_entry[use.set], use.name.value()});
     if (number == names.numbers.end()) {
@@ -415,11 +416,15 @@ absl::Status NodePools::FillUses(uint32_t index, const CounterNames& names, Pool
                                                      " not found in counter set ",
                                                      texts.Text(use.set_name)));
     }
-    amounts[number->second] += use.amount;
+    const uint32_t counter = number->second;
+    auto at = std::lower_bound(
+        taken.begin(), taken.end(), counter,
+        [](const CounterUse& known, uint32_t sought) { return known.counter < sought; });
+    if (at == taken.end() || at->counter != counter) at = taken.insert(at, {counter, 0});
+    at->amount += use.amount;
   }
   view->consumers.push_back(index);
-  std::vector<CounterUse>& uses = view->uses[index];
-  for (const auto& [counter, amount] : amounts) uses.push_back({counter, amount});
+  view->uses[index] = std::move(taken);
   if (options_.features.compatibility_groups) view->group_uses[index] = std::move(group_uses);
   return absl::OkStatus();
 }

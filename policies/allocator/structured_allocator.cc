@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 #include "model/status_macros.h"
@@ -16,6 +17,7 @@
 #include "policies/allocator/choice_search.h"
 #include "policies/allocator/claim_plan.h"
 #include "policies/allocator/node_states.h"
+#include "policies/allocator/plan_cache.h"
 #include "policies/allocator/shared_answers.h"
 
 namespace drasim {
@@ -32,11 +34,16 @@ constexpr size_t kMaxClaims = 64;
 // The parts that an allocator keeps: the plan of the latest claims, and the search with it.
 class AllocatorState {
  public:
-  AllocatorState(std::shared_ptr<HeldDevices> held, std::shared_ptr<SelectorVerdicts> verdicts)
-      : held_(std::move(held)), pools_(held_->pools()), verdicts_(std::move(verdicts)) {}
+  AllocatorState(std::shared_ptr<HeldDevices> held, std::shared_ptr<SelectorVerdicts> verdicts,
+                 absl::Span<const proto::kube::DeviceClass* const> classes)
+      : held_(std::move(held)),
+        pools_(held_->pools()),
+        verdicts_(std::move(verdicts)),
+        classes_(classes.begin(), classes.end()) {}
 
-  void AddClass(const proto::kube::DeviceClass* device_class) {
-    classes_[device_class->metadata().name()] = device_class;
+  void SharePlans(PlanCache* plans, StructuredAllocator::SpecOf spec_of) {
+    plans_ = plans;
+    spec_of_ = std::move(spec_of);
   }
 
   AllocationAnswer Decide(const proto::kube::Node& node, ClaimSpan claims) {
@@ -150,6 +157,8 @@ class AllocatorState {
     held_->states().Refresh();
     const bool same = plan_ != nullptr &&
                       std::equal(claims.begin(), claims.end(), claims_.begin(), claims_.end());
+    // A shared plan may have served claims of another pod since.
+    if (same && plans_ != nullptr && !plan_->has_errors()) plan_->Rename(claims_);
     const uint64_t generation = pools_.shared_answers().generation();
     if (same && generation == generation_) return;
     generation_ = generation;
@@ -158,12 +167,30 @@ class AllocatorState {
       choice_search_ = nullptr;
       mended_search_ = nullptr;
       search_ = nullptr;
-      plan_ = std::make_unique<ClaimPlan>(pools_.options(), pools_.catalog(), classes_,
-                                          verdicts_.get(), claims_);
+      plan_ = MakePlan();
     }
     answers_ = pools_.options().share_answers
                    ? pools_.shared_answers().For(plan_->Content(), verdicts_)
                    : nullptr;
+  }
+
+  std::shared_ptr<ClaimPlan> MakePlan() {
+    std::shared_ptr<ClaimPlan> plan = plans_ == nullptr ? nullptr : plans_->Find(claims_);
+    if (plan != nullptr) {
+      plan->Rename(claims_);
+      return plan;
+    }
+    DeviceClassIndex classes;
+    for (const auto* device_class : classes_) {
+      classes[device_class->metadata().name()] = device_class;
+    }
+    plan = std::make_shared<ClaimPlan>(pools_.options(), pools_.catalog(), classes, verdicts_.get(),
+                                       claims_);
+    if (plans_ == nullptr || plan->has_errors()) return plan;
+    PlanCache::Specs specs;
+    for (size_t i = 0; i < claims_.size(); ++i) specs.push_back(spec_of_(i));
+    if (absl::c_find(specs, nullptr) == specs.end()) plans_->Keep(std::move(specs), plan);
+    return plan;
   }
 
   std::optional<AllocationOutcome> KnownOutcome(const NodeView& view) {
@@ -230,9 +257,11 @@ class AllocatorState {
   std::shared_ptr<HeldDevices> held_;
   NodePools& pools_;
   std::shared_ptr<SelectorVerdicts> verdicts_;
-  DeviceClassIndex classes_;
+  std::vector<const proto::kube::DeviceClass*> classes_;
   std::vector<const ResourceClaimV1*> claims_;
-  std::unique_ptr<ClaimPlan> plan_;
+  PlanCache* plans_ = nullptr;
+  StructuredAllocator::SpecOf spec_of_;
+  std::shared_ptr<ClaimPlan> plan_;
   std::unique_ptr<AllocationSearch> search_;  // null: no node has needed it yet
   // With a policy, from the first choice on.
   ReleaseRules mended_rules_;
@@ -253,8 +282,7 @@ absl::StatusOr<std::unique_ptr<StructuredAllocator>> StructuredAllocator::Make(
 std::unique_ptr<StructuredAllocator> StructuredAllocator::Make(
     std::shared_ptr<HeldDevices> held, std::shared_ptr<SelectorVerdicts> verdicts,
     absl::Span<const proto::kube::DeviceClass* const> classes) {
-  auto state = std::make_unique<AllocatorState>(std::move(held), std::move(verdicts));
-  for (const proto::kube::DeviceClass* device_class : classes) state->AddClass(device_class);
+  auto state = std::make_unique<AllocatorState>(std::move(held), std::move(verdicts), classes);
   return std::unique_ptr<StructuredAllocator>(new StructuredAllocator(std::move(state)));
 }
 
@@ -262,6 +290,10 @@ StructuredAllocator::StructuredAllocator(std::unique_ptr<AllocatorState> state)
     : state_(std::move(state)) {}
 
 StructuredAllocator::~StructuredAllocator() = default;
+
+void StructuredAllocator::SharePlans(PlanCache* plans, SpecOf spec_of) {
+  state_->SharePlans(plans, std::move(spec_of));
+}
 
 AllocationAnswer StructuredAllocator::Allocate(const proto::kube::Node& node,
                                                absl::Span<const ResourceClaimV1* const> claims) {

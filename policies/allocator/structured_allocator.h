@@ -17,7 +17,9 @@
 #ifndef DRASIM_POLICIES_ALLOCATOR_STRUCTURED_ALLOCATOR_H_
 #define DRASIM_POLICIES_ALLOCATOR_STRUCTURED_ALLOCATOR_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,6 +48,7 @@ struct AllocationAnswer {
 };
 
 class AllocatorState;
+class PlanCache;
 
 class StructuredAllocator {
  public:
@@ -60,6 +63,11 @@ class StructuredAllocator {
   static std::unique_ptr<StructuredAllocator> Make(
       std::shared_ptr<HeldDevices> held, std::shared_ptr<SelectorVerdicts> verdicts,
       absl::Span<const proto::kube::DeviceClass* const> classes);
+  // Takes plans from a cache for the same pools, verdicts and classes, which outlives the
+  // allocator, and adds those that it lacks. `spec_of` gives spec.devices of the latest claims, by
+  // their index; null: the plan is not kept.
+  using SpecOf = std::function<std::shared_ptr<const proto::kube::DeviceClaim>(size_t claim)>;
+  void SharePlans(PlanCache* plans, SpecOf spec_of);
   ~StructuredAllocator();
 
   // Devices of `node` for all of the claims, none of which is allocated, or for none. The claims

@@ -8,20 +8,18 @@
 
 namespace drasim {
 
-namespace kube = ::drasim::proto::kube;
-
-void AllocatedDevices::OnClaim(const kube::ResourceClaimV1* before,
-                               const kube::ResourceClaimV1* after) {
-  const bool was_allocated = before != nullptr && before->status().has_allocation();
-  const bool is_allocated = after != nullptr && after->status().has_allocation();
+void AllocatedDevices::OnClaim(const ClaimRef& before, const ClaimRef& after) {
+  const bool was_allocated = before != nullptr && before.allocation() != nullptr;
+  const AllocationRef allocation = after == nullptr ? nullptr : after.allocation();
+  const bool is_allocated = allocation != nullptr;
   if (was_allocated == is_allocated) return;
   if (!is_allocated) {
-    cluster_->ReleaseDevices(HolderOf(*before), /*pending=*/false);
+    cluster_->ReleaseDevices(HolderOf(before), /*pending=*/false);
     return;
   }
-  const absl::StatusOr<std::vector<HoldFacts>> devices = HoldFactsOf(*after);
+  const absl::StatusOr<std::vector<HoldFacts>> devices = HoldFactsOf(*allocation);
   status_.Update(devices.status());
-  if (devices.ok()) cluster_->HoldDevices(HolderOf(*after), /*pending=*/false, *devices);
+  if (devices.ok()) cluster_->HoldDevices(HolderOf(after), /*pending=*/false, *devices);
 }
 
 absl::StatusOr<DeviceUse> AllocatedDevices::Use() const {

@@ -8,8 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/cluster_state.h"
-#include "model/proto/resource.pb.h"
 #include "policies/allocator/device_use.h"
+#include "policies/dra/claim_ref.h"
 
 namespace drasim {
 
@@ -20,8 +20,7 @@ class AllocatedDevices {
 
   // A claim was added (no `before`), changed, or deleted (no `after`). Only an allocation that
   // comes or goes counts: it does not change. O(results).
-  void OnClaim(const proto::kube::ResourceClaimV1* before,
-               const proto::kube::ResourceClaimV1* after);
+  void OnClaim(const ClaimRef& before, const ClaimRef& after);
 
   // InvalidArgument once a claim held a capacity that is no quantity.
   const absl::Status& status() const { return status_; }

@@ -84,15 +84,16 @@ ClaimReadiness ReadinessOf(const kube::ResourceClaimV1& claim) {
   return {};
 }
 
-bool HasBindingConditions(const kube::ResourceClaimV1& claim) {
-  const auto& results = claim.status().allocation().devices().results();
+bool HasBindingConditions(const kube::AllocationResultV1& allocation) {
+  const auto& results = allocation.devices().results();
   return std::any_of(results.begin(), results.end(),
                      [](const auto& result) { return !result.binding_conditions().empty(); });
 }
 
 bool BindingTimedOut(const kube::ResourceClaimV1& claim, int64_t timeout_ns, int64_t now_ns) {
-  const std::string& allocated = claim.status().allocation().allocation_timestamp();
-  if (allocated.empty() || !HasBindingConditions(claim)) return false;
+  const kube::AllocationResultV1& allocation = claim.status().allocation();
+  const std::string& allocated = allocation.allocation_timestamp();
+  if (allocated.empty() || !HasBindingConditions(allocation)) return false;
   return now_ns - KubeTimeNs(allocated) > timeout_ns;
 }
 

@@ -26,7 +26,7 @@ struct ClaimReadiness {
 // O(devices x conditions).
 ClaimReadiness ReadinessOf(const proto::kube::ResourceClaimV1& claim);
 
-bool HasBindingConditions(const proto::kube::ResourceClaimV1& claim);
+bool HasBindingConditions(const proto::kube::AllocationResultV1& allocation);
 
 // Whether the claim has waited for longer than `timeout_ns` since it was allocated. False for one
 // without conditions, or without a timestamp. `now_ns` counts from 1970.

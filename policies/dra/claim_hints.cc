@@ -28,7 +28,7 @@ bool ClaimChangeHelps(const kube::Pod& pod, const ClaimTransition& change,
   if (!change.MayHelp()) return false;
   bool uses_claim = false;
   const absl::Status found = ForEachPodClaim(pod, cache, [&](const ClaimRef& claim) {
-    if (claim->metadata().uid() == change.uid) uses_claim = true;
+    if (claim.uid() == change.uid) uses_claim = true;
   });
   if (!found.ok()) return false;
   return uses_claim || (change.was_allocated && !change.is_allocated);

@@ -14,14 +14,11 @@
 #include "absl/strings/string_view.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
+#include "policies/dra/claim_ref.h"
 
 namespace drasim {
 
 class AllocatedDevices;
-
-// A version of a claim. It never changes: a write makes another version.
-using ClaimRef = std::shared_ptr<const proto::kube::ResourceClaimV1>;
-using AllocationRef = std::shared_ptr<const proto::kube::AllocationResultV1>;
 
 // Marks the claim that the scheduler makes for a pod's extended resources: "true".
 inline constexpr char kExtendedResourceClaimAnnotation[] =

@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "model/kube/objects.h"
 #include "model/status_macros.h"
 
 namespace drasim {
@@ -36,13 +37,6 @@ absl::StatusOr<ClaimName> NameOfPodClaim(const kube::Pod& pod,
   return absl::NotFoundError(absl::StrCat(who, ": ResourceClaim not created yet"));
 }
 
-bool IsControlledBy(const kube::ObjectMeta& object, const kube::ObjectMeta& owner) {
-  const auto& owners = object.owner_references();
-  return std::any_of(owners.begin(), owners.end(), [&](const kube::OwnerReference& reference) {
-    return reference.controller() && reference.uid() == owner.uid();
-  });
-}
-
 }  // namespace
 
 bool IsReservedFor(const kube::ResourceClaimV1& claim, absl::string_view consumer_uid) {
@@ -58,7 +52,8 @@ bool CanBeReserved(const kube::ResourceClaimV1& claim) {
 
 bool HasClaimFinalizer(const kube::ResourceClaimV1& claim) {
   const auto& finalizers = claim.metadata().finalizers();
-  return std::find(finalizers.begin(), finalizers.end(), kClaimFinalizer) != finalizers.end();
+  return std::find(finalizers.begin(), finalizers.end(), kStructuredClaimFinalizer) !=
+         finalizers.end();
 }
 
 std::string ClaimKey(const kube::ResourceClaimV1& claim) {
@@ -67,8 +62,9 @@ std::string ClaimKey(const kube::ResourceClaimV1& claim) {
   return absl::StrCat(metadata.namespace_(), "/", metadata.name());
 }
 
-std::string HolderOf(const kube::ResourceClaimV1& claim) {
-  return claim.metadata().uid().empty() ? ClaimKey(claim) : claim.metadata().uid();
+std::string HolderOf(const ClaimRef& claim) {
+  std::string uid = claim.uid();
+  return uid.empty() ? ClaimKey(*claim) : uid;
 }
 
 absl::Status ForEachPodClaim(const kube::Pod& pod, const ClaimCache& cache,
@@ -82,11 +78,11 @@ absl::Status ForEachPodClaim(const kube::Pod& pod, const ClaimCache& cache,
       return absl::NotFoundError(
           absl::StrCat("could not find ResourceClaim \"", ns, "/", name.text, "\""));
     }
-    if (!claim->metadata().deletion_timestamp().empty()) {
+    if (claim.deleting()) {
       return absl::FailedPreconditionError(
           absl::StrCat("resourceclaim \"", name.text, "\" is being deleted"));
     }
-    if (name.generated && !IsControlledBy(claim->metadata(), pod.metadata())) {
+    if (name.generated && !claim.IsControlledBy(pod.metadata().uid())) {
       return absl::FailedPreconditionError(
           absl::StrCat("ResourceClaim ", ClaimKey(*claim), " was not created for pod ", ns, "/",
                        pod.metadata().name(), " (pod is not owner)"));

@@ -14,8 +14,6 @@
 
 namespace drasim {
 
-// Set before a claim is allocated, taken away when nobody uses it any more.
-inline constexpr char kClaimFinalizer[] = "resource.kubernetes.io/delete-protection";
 // Consumers that a claim can have at a time.
 inline constexpr int kMaxClaimConsumers = 256;
 
@@ -31,7 +29,7 @@ bool HasClaimFinalizer(const proto::kube::ResourceClaimV1& claim);
 std::string ClaimKey(const proto::kube::ResourceClaimV1& claim);
 
 // The claim as a holder of devices: its UID, or its key without one.
-std::string HolderOf(const proto::kube::ResourceClaimV1& claim);
+std::string HolderOf(const ClaimRef& claim);
 
 // The claims of the pod's entries, in order; an entry for which no claim was needed is passed over.
 // The error's message is upstream's: a claim that is missing, in deletion or another owner's.

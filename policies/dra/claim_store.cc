@@ -85,7 +85,7 @@ void ClaimStore::Index(const kube::ResourceClaimV1& claim, bool there) {
 void ClaimStore::Changed(const ClaimRef& before, const ClaimRef& after) {
   if (before != nullptr) Index(*before, /*there=*/false);
   if (after != nullptr) Index(*after, /*there=*/true);
-  allocated_.OnClaim(before.get(), after.get());
+  allocated_.OnClaim(before, after);
   OnChange(before, after);
 }
 

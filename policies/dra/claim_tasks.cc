@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "model/kube/objects.h"
 #include "policies/dra/claim_rules.h"
 #include "policies/dra/claim_version.h"
 
@@ -39,7 +40,7 @@ std::optional<ClaimCall> DeleteClaimTask::Update() {
   ClaimDraft unprotected(claim_);
   auto* finalizers = unprotected.metadata()->mutable_finalizers();
   for (int i = 0; i < finalizers->size(); ++i) {
-    if (finalizers->Get(i) != kClaimFinalizer) continue;
+    if (finalizers->Get(i) != kStructuredClaimFinalizer) continue;
     finalizers->DeleteSubrange(i, 1);
     break;
   }
@@ -76,10 +77,9 @@ std::optional<ClaimCall> DeleteClaimTask::Next(const ClaimReply* reply) {
 
 std::optional<ClaimCall> BindClaimTask::AddFinalizer() {
   ++attempts_;
-  const std::string key = ClaimKey(*claim_);
   if (!claim_->metadata().deletion_timestamp().empty()) {
-    return Fail(
-        absl::FailedPreconditionError(absl::StrCat("claim ", key, " got deleted in the meantime")));
+    return Fail(absl::FailedPreconditionError(
+        absl::StrCat("claim ", ClaimKey(*claim_), " got deleted in the meantime")));
   }
   if (reservation_.allocation == nullptr) return WriteStatus();
   if (IsAllocatedClaim(*claim_) && reservation_.may_be_written) {
@@ -88,32 +88,30 @@ std::optional<ClaimCall> BindClaimTask::AddFinalizer() {
   }
   if (IsAllocatedClaim(*claim_)) {
     return Fail(absl::FailedPreconditionError(
-        absl::StrCat("claim ", key, " got allocated elsewhere in the meantime")));
+        absl::StrCat("claim ", ClaimKey(*claim_), " got allocated elsewhere in the meantime")));
   }
   if (HasClaimFinalizer(*claim_)) return WriteStatus();
   stage_ = Stage::kFinalizer;
-  ClaimDraft guarded(claim_);
-  guarded.metadata()->add_finalizers(kClaimFinalizer);
-  return CallOf(ClaimVerb::kUpdate, std::move(guarded).Finish());
+  ClaimEdit edit;
+  edit.guards = true;
+  return CallOf(ClaimVerb::kUpdate, EditClaim(claim_, std::move(edit)));
 }
 
 std::optional<ClaimCall> BindClaimTask::WriteStatus() {
   stage_ = Stage::kStatus;
-  ClaimDraft reserved(claim_);
-  AllocationRef& allocation = reserved.parts().allocation;
-  if (reservation_.allocation != nullptr) allocation = reservation_.allocation;
+  ClaimEdit edit;
+  edit.allocation =
+      reservation_.allocation != nullptr ? reservation_.allocation : claim_.allocation();
   // Without binding conditions it is left to the API server to refuse the reservation.
-  if (!reservation_.timestamp.empty() && allocation == nullptr) {
+  if (!reservation_.timestamp.empty() && edit.allocation == nullptr) {
     return Fail(absl::FailedPreconditionError(
         absl::StrCat("claim ", ClaimKey(*claim_), " got deallocated elsewhere in the meantime")));
   }
-  *reserved.status()->add_reserved_for() = reservation_.consumer;
-  if (!reservation_.timestamp.empty() && allocation->allocation_timestamp().empty()) {
-    auto stamped = std::make_shared<kube::AllocationResultV1>(*allocation);
-    stamped->set_allocation_timestamp(reservation_.timestamp);
-    allocation = std::move(stamped);
+  edit.consumer = reservation_.consumer;
+  if (!reservation_.timestamp.empty() && edit.allocation->allocation_timestamp().empty()) {
+    edit.allocation = WithTimestamp(std::move(edit.allocation), reservation_.timestamp);
   }
-  return CallOf(ClaimVerb::kUpdateStatus, std::move(reserved).Finish());
+  return CallOf(ClaimVerb::kUpdateStatus, EditClaim(claim_, std::move(edit)));
 }
 
 std::optional<ClaimCall> BindClaimTask::TellPod() {

@@ -1,6 +1,9 @@
 #include "policies/dra/claim_version.h"
 
+#include <memory>
 #include <utility>
+
+#include "model/kube/objects.h"
 
 namespace drasim {
 namespace {
@@ -8,7 +11,7 @@ namespace {
 namespace kube = ::drasim::proto::kube;
 
 // Room for the fields of most claims, which then take one allocation.
-constexpr size_t kClaimBytes = 2048;
+constexpr size_t kClaimBytes = 1024;
 
 std::unique_ptr<google::protobuf::Arena> NewArena() {
   google::protobuf::ArenaOptions options;
@@ -16,38 +19,43 @@ std::unique_ptr<google::protobuf::Arena> NewArena() {
   return std::make_unique<google::protobuf::Arena>(options);
 }
 
-// The deleter of a claim: its arena has the claim, but not the parts, which belong to others.
-class PartsKeeper {
- public:
-  PartsKeeper(std::shared_ptr<google::protobuf::Arena> arena, ClaimParts parts)
-      : arena_(std::move(arena)), parts_(std::move(parts)) {}
-  const ClaimParts& parts() const { return parts_; }
-  void operator()(kube::ResourceClaimV1* /*claim*/) { arena_.reset(); }
-
- private:
-  std::shared_ptr<google::protobuf::Arena> arena_;
-  ClaimParts parts_;
-};
-
 }  // namespace
 
 ClaimDraft::ClaimDraft()
     : arena_(NewArena()),
       claim_(google::protobuf::Arena::CreateMessage<kube::ResourceClaimV1>(arena_.get())) {}
 
-ClaimParts PartsOf(const ClaimRef& claim) {
-  if (const auto* const keeper = std::get_deleter<PartsKeeper>(claim); keeper != nullptr) {
-    ClaimParts parts = keeper->parts();
-    if (parts.metadata == nullptr && claim->has_metadata()) {
-      parts.metadata = {claim, &claim->metadata()};
-    }
-    return parts;
+ClaimSource::Message EditedClaim::Make() const {
+  ClaimDraft made(from_);
+  if (edit_.guards) made.metadata()->add_finalizers(kStructuredClaimFinalizer);
+  if (edit_.allocation != nullptr) made.parts().allocation = edit_.allocation;
+  if (edit_.consumer.has_value()) *made.status()->add_reserved_for() = *edit_.consumer;
+  return std::move(made).Finish().message();
+}
+
+ClaimRef EditClaim(ClaimRef from, ClaimEdit edit) {
+  return ClaimRef(std::make_shared<const EditedClaim>(std::move(from), std::move(edit)));
+}
+
+// The copy refers to parts of the original, which nothing changes through it.
+AllocationRef WithTimestamp(AllocationRef allocation, const std::string& timestamp) {
+  auto stamped = std::make_unique<kube::AllocationResultV1>();
+  const kube::AllocationResultV1& from = *allocation;
+  if (from.has_devices()) {
+    stamped->unsafe_arena_set_allocated_devices(
+        const_cast<kube::DeviceAllocationResult*>(&from.devices()));
   }
-  ClaimParts parts;
-  if (claim->has_metadata()) parts.metadata = {claim, &claim->metadata()};
-  if (claim->spec().has_devices()) parts.devices = {claim, &claim->spec().devices()};
-  if (claim->status().has_allocation()) parts.allocation = {claim, &claim->status().allocation()};
-  return parts;
+  if (from.has_node_selector()) {
+    stamped->unsafe_arena_set_allocated_node_selector(
+        const_cast<kube::NodeSelector*>(&from.node_selector()));
+  }
+  stamped->set_allocation_timestamp(timestamp);
+  const auto give_back = [from = std::move(allocation)](kube::AllocationResultV1* copy) {
+    copy->unsafe_arena_release_devices();
+    copy->unsafe_arena_release_node_selector();
+    delete copy;  // NOLINT(cppcoreguidelines-owning-memory): the deleter of a shared pointer
+  };
+  return AllocationRef(stamped.release(), give_back);
 }
 
 ClaimDraft::ClaimDraft(const ClaimRef& from) : ClaimDraft() {
@@ -81,8 +89,7 @@ ClaimRef ClaimDraft::Finish() && {
     claim_->mutable_status()->unsafe_arena_set_allocated_allocation(
         const_cast<kube::AllocationResultV1*>(parts_.allocation.get()));
   }
-  return std::shared_ptr<kube::ResourceClaimV1>(claim_,
-                                                PartsKeeper(std::move(arena_), std::move(parts_)));
+  return KeepParts(claim_, std::move(arena_), std::move(parts_));
 }
 
 }  // namespace drasim

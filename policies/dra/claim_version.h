@@ -7,23 +7,50 @@
 #include <google/protobuf/arena.h>
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
-#include "policies/dra/claim_port.h"
+#include "policies/dra/claim_ref.h"
 
 namespace drasim {
 
-struct ClaimParts {
-  std::shared_ptr<const proto::kube::DeviceClaim> devices;  // spec.devices; null: not set
-  AllocationRef allocation;                                 // status.allocation; null: not set
-  std::shared_ptr<const proto::kube::ObjectMeta> metadata;  // null: not set
+// What the scheduler's writes do to a claim while they bind a pod.
+struct ClaimEdit {
+  bool guards = false;                                     // adds kStructuredClaimFinalizer
+  AllocationRef allocation;                                // of the status; null: stays as it is
+  std::optional<proto::kube::ConsumerReference> consumer;  // is added to status.reservedFor
 };
 
-// The parts of a claim. Those of a claim that was not made by a ClaimDraft keep it alive. O(1).
-ClaimParts PartsOf(const ClaimRef& claim);
+// The next version of a claim by an edit: a ClaimRef's source.
+class EditedClaim : public ClaimSource {
+ public:
+  EditedClaim(ClaimRef from, ClaimEdit edit) : from_(std::move(from)), edit_(std::move(edit)) {}
+  const ClaimRef& from() const { return from_; }
+  const ClaimEdit& edit() const { return edit_; }
+  std::string uid() const override { return from_.uid(); }
+  bool deleting() const override { return from_.deleting(); }
+  bool IsControlledBy(absl::string_view owner) const override {
+    return from_.IsControlledBy(owner);
+  }
+  AllocationRef allocation() const override {
+    return edit_.allocation != nullptr ? edit_.allocation : from_.allocation();
+  }
 
-// The next version of a claim.
+ protected:
+  Message Make() const override;
+
+ private:
+  ClaimRef from_;
+  ClaimEdit edit_;
+};
+ClaimRef EditClaim(ClaimRef from, ClaimEdit edit);
+
+// The allocation with allocationTimestamp; both share their devices.
+AllocationRef WithTimestamp(AllocationRef allocation, const std::string& timestamp);
+
+// The next version of a claim, by other changes.
 class ClaimDraft {
  public:
   ClaimDraft();

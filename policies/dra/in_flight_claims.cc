@@ -11,10 +11,10 @@ namespace drasim {
 
 void InFlightClaims::Add(const ClaimRef& claim, absl::string_view pod_uid,
                          absl::string_view group) {
-  const absl::StatusOr<std::vector<HoldFacts>> devices = HoldFactsOf(*claim);
+  const absl::StatusOr<std::vector<HoldFacts>> devices = HoldFactsOf(*claim.allocation());
   DRASIM_CHECK(devices.ok());
-  cluster_.HoldDevices(HolderOf(*claim), /*pending=*/true, *devices);
-  flights_[claim->metadata().uid()] = {claim, std::string(group), {std::string(pod_uid)}};
+  cluster_.HoldDevices(HolderOf(claim), /*pending=*/true, *devices);
+  flights_[claim.uid()] = {claim, std::string(group), {std::string(pod_uid)}};
 }
 
 void InFlightClaims::Leave(absl::string_view uid, absl::string_view pod_uid) {
@@ -27,7 +27,7 @@ void InFlightClaims::Leave(absl::string_view uid, absl::string_view pod_uid) {
 void InFlightClaims::Remove(absl::string_view uid) {
   const auto found = flights_.find(uid);
   if (found == flights_.end()) return;
-  cluster_.ReleaseDevices(HolderOf(*found->second.claim), /*pending=*/true);
+  cluster_.ReleaseDevices(HolderOf(found->second.claim), /*pending=*/true);
   flights_.erase(found);
 }
 

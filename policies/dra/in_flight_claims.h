@@ -20,8 +20,8 @@ class InFlightClaims {
   // The cluster must outlive it.
   explicit InFlightClaims(ClusterState* cluster) : cluster_(*cluster) {}
 
-  // `claim` has its allocation, which an allocator made, and finalizer. `group` is that of the pod,
-  // or empty.
+  // `claim` has an allocation, which an allocator made, and its finalizer. `group` is that of the
+  // pod, or empty.
   void Add(const ClaimRef& claim, absl::string_view pod_uid, absl::string_view group);
   // One more pod of the group uses the claim. Requires FindShared.
   void Join(absl::string_view uid, absl::string_view pod_uid) {

@@ -12,6 +12,7 @@
 #include "model/status_macros.h"
 #include "policies/allocator/device_use.h"
 #include "policies/allocator/structured_allocator.h"
+#include "policies/dra/claim_version.h"
 #include "policies/dra/taint_rules.h"
 
 namespace drasim {
@@ -38,9 +39,11 @@ class AllocatorSearch : public DeviceSearch {
   using Maker = std::function<std::unique_ptr<StructuredAllocator>()>;
   // `views`: what the allocator needs to live. The counts outlive the search.
   AllocatorSearch(std::shared_ptr<const void> views, std::shared_ptr<HeldDevices> held,
-                  const DeviceInventory* inventory, Maker make, ChoiceCounts* counts)
+                  PlanCache* plans, const DeviceInventory* inventory, Maker make,
+                  ChoiceCounts* counts)
       : views_(std::move(views)),
         held_(std::move(held)),
+        plans_(plans),
         inventory_(inventory),
         make_(std::move(make)),
         counts_(*counts) {}
@@ -75,10 +78,12 @@ class AllocatorSearch : public DeviceSearch {
     if (allocator_ != nullptr && changes_ == held_->synced()) return absl::OkStatus();
     changes_ = held_->synced();
     allocator_ = make_();
+    allocator_->SharePlans(plans_, [this](size_t claim) { return PartsOf(asked_[claim]).devices; });
     return absl::OkStatus();
   }
 
   const std::vector<const kube::ResourceClaimV1*>& Pointers(absl::Span<const ClaimRef> claims) {
+    asked_ = claims;
     pointers_.clear();
     for (const ClaimRef& claim : claims) {
       pointers_.push_back(claim.get());
@@ -91,10 +96,12 @@ class AllocatorSearch : public DeviceSearch {
 
   std::shared_ptr<const void> views_;
   std::shared_ptr<HeldDevices> held_;
+  PlanCache* plans_;  // of the views
   const DeviceInventory* inventory_;
   Maker make_;
   uint64_t changes_ = 0;
   std::vector<ClaimRef> seen_;
+  absl::Span<const ClaimRef> asked_;  // of the call under way
   std::vector<const kube::ResourceClaimV1*> pointers_;
   std::unique_ptr<StructuredAllocator> allocator_;
   ChoiceCounts& counts_;
@@ -111,6 +118,7 @@ SliceInventory::SliceInventory(const AllocatorOptions& options,
 }
 
 void SliceInventory::AddClass(kube::DeviceClass device_class) {
+  if (views_ != nullptr) views_->plans->Clear();
   classes_.push_back(std::make_shared<kube::DeviceClass>(std::move(device_class)));
 }
 
@@ -236,6 +244,7 @@ absl::StatusOr<std::shared_ptr<const SliceInventory::Views>> SliceInventory::Cur
                    DeviceCatalog::Make(&cluster_.inventory(), &cluster_.device_columns(), sources));
   views->pools = std::make_shared<NodePools>(options_, views->catalog, drift_);
   views->held = std::make_shared<HeldDevices>(views->pools);
+  views->plans = std::make_shared<PlanCache>();
   std::vector<const NodeView*> nodes;
   nodes.reserve(nodes_.size());
   for (const kube::Node& node : nodes_) nodes.push_back(&views->pools->ViewOf(node));
@@ -290,8 +299,8 @@ absl::StatusOr<std::unique_ptr<DeviceSearch>> SliceInventory::NewSearch() {
     for (const auto& device_class : classes_) classes.push_back(device_class.get());
     return StructuredAllocator::Make(held, verdicts_, classes);
   };
-  return std::make_unique<AllocatorSearch>(views, views->held, &cluster_.inventory(), make,
-                                           &choice_counts_);
+  return std::make_unique<AllocatorSearch>(views, views->held, views->plans.get(),
+                                           &cluster_.inventory(), make, &choice_counts_);
 }
 
 }  // namespace drasim

@@ -25,6 +25,7 @@
 #include "policies/allocator/device_catalog.h"
 #include "policies/allocator/held_devices.h"
 #include "policies/allocator/node_pools.h"
+#include "policies/allocator/plan_cache.h"
 #include "policies/allocator/selector_verdicts.h"
 #include "policies/dra/counter_ledger.h"
 #include "policies/dra/device_search.h"
@@ -104,6 +105,7 @@ class SliceInventory {
     std::shared_ptr<DeviceCatalog> catalog;
     std::shared_ptr<NodePools> pools;
     std::shared_ptr<HeldDevices> held;  // in the cluster's inventory
+    std::shared_ptr<PlanCache> plans;
   };
   void Publish(const proto::kube::ResourceSlice& slice, Publication* publication);
   absl::StatusOr<std::shared_ptr<const Views>> CurrentViews();

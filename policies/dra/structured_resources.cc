@@ -379,10 +379,10 @@ ClaimStatus StructuredResources::Reserve(StructuredCycle* cycle, const std::stri
       entry.allocation = std::move(drawn);
     }
     const ClaimRef& unreserved = cycle->IsSynthetic(i) ? find->second.synthetic : entry.claim;
-    ClaimDraft reserved(unreserved);
-    if (!HasClaimFinalizer(*unreserved)) reserved.metadata()->add_finalizers(kClaimFinalizer);
-    reserved.parts().allocation = entry.allocation;
-    in_flight_->Add(std::move(reserved).Finish(), pod_uid, cycle->pod_group);
+    ClaimEdit edit;
+    edit.guards = !HasClaimFinalizer(*unreserved);
+    edit.allocation = entry.allocation;
+    in_flight_->Add(EditClaim(unreserved, std::move(edit)), pod_uid, cycle->pod_group);
   }
   return {};
 }

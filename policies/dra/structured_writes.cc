@@ -88,19 +88,26 @@ ClaimProgress StructuredWrites::PostFilter(StructuredCycle* cycle) {
 
 // --- PreBind ---
 
+const std::string& StructuredWrites::TimestampOf(int64_t now_ns) const {
+  const int64_t second = now_ns / kSecondNs;
+  if (second != stamped_second_) stamp_ = KubeTimeText(now_ns);
+  stamped_second_ = second;
+  return stamp_;
+}
+
 ClaimReservation StructuredWrites::ReservationOf(const StructuredCycle& cycle, size_t index,
                                                  int64_t now_ns) const {
   const kube::ObjectMeta& pod = cycle.pod->metadata();
   ClaimReservation reservation;
   const StructuredCycle::Claim& entry = cycle.claims[index];
   reservation.allocation = entry.allocation;
-  if (entry.is_shared) reservation.allocation = PartsOf(entry.claim).allocation;
+  if (entry.is_shared) reservation.allocation = entry.claim.allocation();
   reservation.may_be_written = options_.pod_groups && !cycle.pod_group.empty();
   reservation.is_stale = entry.is_shared;
   reservation.consumer.set_resource("pods");
   reservation.consumer.set_name(pod.name());
   reservation.consumer.set_uid(pod.uid());
-  if (options_.binding_conditions) reservation.timestamp = KubeTimeText(now_ns);
+  if (options_.binding_conditions) reservation.timestamp = TimestampOf(now_ns);
   reservation.pod_key = absl::StrCat(pod.namespace_(), "/", pod.name());
   reservation.is_synthetic = cycle.IsSynthetic(index);
   const auto find = cycle.finds.find(cycle.node);
@@ -142,9 +149,9 @@ void StructuredWrites::EndBindTask(StructuredCycle* cycle, size_t index, const C
   StructuredCycle::Claim& entry = cycle->claims[index];
   // Upstream keeps a claim whose writes failed as it was before them; a synthetic one that was made
   // must be known, for it is to be deleted.
-  const bool made = cycle->IsSynthetic(index) && !task.claim()->metadata().uid().empty();
+  const bool made = cycle->IsSynthetic(index) && !task.claim().uid().empty();
   const std::string in_flight =
-      cycle->IsSynthetic(index) ? cycle->synthetic_uid : entry.claim->metadata().uid();
+      cycle->IsSynthetic(index) ? cycle->synthetic_uid : entry.claim.uid();
   if (task.status().ok() || made) {
     entry.claim = task.claim();
     cache_->Assume(task.claim());
@@ -303,7 +310,8 @@ ClaimProgress StructuredWrites::AfterTasks(StructuredCycle* cycle, int64_t now_n
   if (cycle->phase != StructuredCycle::Phase::kBind) return Ended(StepCode::kSuccess, "");
   const bool waits = options_.binding_conditions &&
                      std::any_of(cycle->claims.begin(), cycle->claims.end(), [](const auto& entry) {
-                       return HasBindingConditions(*entry.claim);
+                       const AllocationRef allocation = entry.claim.allocation();
+                       return allocation != nullptr && HasBindingConditions(*allocation);
                      });
   if (!waits) return Ended(StepCode::kSuccess, "");
   cycle->wake_ns = now_ns;

@@ -64,9 +64,15 @@ class StructuredWrites {
   // Looks at the conditions of all claims.
   ClaimProgress Poll(StructuredCycle* cycle, int64_t now_ns);
 
+  // KubeTimeText; many pods are bound in one second.
+  const std::string& TimestampOf(int64_t now_ns) const;
+
   ClaimCache* cache_;
   InFlightClaims* in_flight_;
   StructuredOptions options_;
+  // The latest answer of TimestampOf.
+  mutable int64_t stamped_second_ = -1;
+  mutable std::string stamp_;
 };
 
 }  // namespace drasim

@@ -101,7 +101,7 @@ void DumpDevices::Hold() {
     if (!object.has_resource_claim_v1()) continue;
     const kube::ResourceClaimV1& claim = object.resource_claim_v1();
     if (!IsAllocatedClaim(claim)) continue;
-    const absl::StatusOr<std::vector<HoldFacts>> facts = HoldFactsOf(claim);
+    const absl::StatusOr<std::vector<HoldFacts>> facts = HoldFactsOf(claim.status().allocation());
     if (!facts.ok()) {
       why_not_ =
           absl::StrCat("ResourceClaim ", KubeKey(claim.metadata()), ": ", facts.status().message());

@@ -95,9 +95,9 @@ std::shared_ptr<StructuredClaims> StructuredClaims::Of(const Simulation& sim) {
 std::vector<std::string> StructuredClaims::Lines(PodId pod) const {
   const StructuredMoment moment = rules_.Moment();
   const auto state = [&](const ResourceClaim& claim) -> std::string {
-    const ClaimRef v1 = ClaimToV1(claim);
+    const ClaimRef v1 = ClaimToV1(std::make_shared<const ResourceClaim>(claim));
     if (claim.status.allocation != nullptr) {
-      if (!HasBindingConditions(*v1)) return "";
+      if (!HasBindingConditions(v1->status().allocation())) return "";
       const ClaimReadiness readiness = ReadinessOf(*v1);
       switch (readiness.state) {
         case BindingReadiness::kReady:
@@ -109,7 +109,7 @@ std::vector<std::string> StructuredClaims::Lines(PodId pod) const {
       }
       return absl::StrCat("; a binding condition has failed: ", readiness.failure);
     }
-    if (moment.in_flight.Has(v1->metadata().uid())) {
+    if (moment.in_flight.Has(v1.uid())) {
       return "is being allocated: the scheduler has chosen its devices and writes them";
     }
     const std::string obstacle = RequestObstacle(

@@ -295,7 +295,7 @@ bool PerfClaims::SetCondition(const std::string& ns, const std::string& type,
     if (claim->metadata().namespace_() == ns) claims.push_back(claim);
   });
   const bool ready = !claims.empty() && absl::c_all_of(claims, [](const ClaimRef& claim) {
-    return IsAllocatedClaim(*claim) && HasBindingConditions(*claim);
+    return IsAllocatedClaim(*claim) && HasBindingConditions(claim->status().allocation());
   });
   if (!ready) return false;
   kube::Condition condition;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
@@ -19,22 +20,13 @@ std::string CacheKey(absl::string_view ns, absl::string_view name) {
 
 }  // namespace
 
-const ClaimRef& StructuredCache::Entry::claim() const {
-  if (v1 == nullptr) v1 = ClaimToV1(*object);
-  return v1;
-}
-
-bool StructuredCache::Entry::allocated() const {
-  return object != nullptr ? object->status.allocation != nullptr : IsAllocatedClaim(*v1);
-}
-
 ClaimRef StructuredCache::FindClaim(absl::string_view ns, absl::string_view name) const {
   const auto found = claims_.find(CacheKey(ns, name));
-  return found == claims_.end() ? nullptr : found->second.claim();
+  return found == claims_.end() ? nullptr : found->second.claim;
 }
 
 void StructuredCache::ForEachClaim(absl::FunctionRef<void(const ClaimRef&)> visit) const {
-  for (const auto& [key, entry] : claims_) visit(entry.claim());
+  for (const Entry* entry : Sorted()) visit(entry->claim);
 }
 
 const proto::kube::DeviceClass* StructuredCache::FindClass(absl::string_view name) const {
@@ -46,7 +38,18 @@ ClaimRef StructuredCache::FindExtendedClaim(const proto::kube::Pod& pod) const {
   Uid uid = 0;
   if (!absl::SimpleAtoi(pod.metadata().uid(), &uid)) return nullptr;
   const auto owned = extended_.find(uid);
-  return owned == extended_.end() ? nullptr : claims_.find(*owned->second.begin())->second.claim();
+  return owned == extended_.end() ? nullptr : claims_.find(*owned->second.begin())->second.claim;
+}
+
+std::vector<const StructuredCache::Entry*> StructuredCache::Sorted() const {
+  std::vector<const decltype(claims_)::value_type*> claims;
+  claims.reserve(claims_.size());
+  absl::c_for_each(claims_, [&claims](const auto& claim) { claims.push_back(&claim); });
+  absl::c_sort(claims, [](const auto* a, const auto* b) { return a->first < b->first; });
+  std::vector<const Entry*> entries;
+  entries.reserve(claims.size());
+  for (const auto* claim : claims) entries.push_back(&claim->second);
+  return entries;
 }
 
 void StructuredCache::Put(const std::string& key, Entry entry) {
@@ -56,20 +59,25 @@ void StructuredCache::Put(const std::string& key, Entry entry) {
 }
 
 void StructuredCache::Count(const Entry* before, const Entry* after) {
-  const bool was = before != nullptr && before->allocated();
-  const bool is = after != nullptr && after->allocated();
-  if (was == is) return;
-  allocated_.OnClaim(was ? before->claim().get() : nullptr, is ? after->claim().get() : nullptr);
+  allocated_.OnClaim(before == nullptr ? nullptr : before->claim,
+                     after == nullptr ? nullptr : after->claim);
 }
 
 // Only a claim that is cached can be assumed: it may have been deleted in the meantime.
 void StructuredCache::Assume(const ClaimRef& claim) {
-  const proto::kube::ObjectMeta& metadata = claim->metadata();
   Entry entry;
-  DRASIM_CHECK(absl::SimpleAtoi(metadata.uid(), &entry.uid));
-  DRASIM_CHECK(absl::SimpleAtoi(metadata.resource_version(), &entry.version));
-  entry.v1 = claim;
-  const std::string key = CacheKey(metadata.namespace_(), metadata.name());
+  entry.claim = claim;
+  std::string key;
+  if (const Ref<ResourceClaim> object = ObjectOf(claim); object != nullptr) {
+    entry.uid = object->meta.uid;
+    entry.version = object->meta.version;
+    key = CacheKey(object->meta.ns.text(), object->meta.name.text());
+  } else {
+    const proto::kube::ObjectMeta& metadata = claim->metadata();
+    DRASIM_CHECK(absl::SimpleAtoi(metadata.uid(), &entry.uid));
+    DRASIM_CHECK(absl::SimpleAtoi(metadata.resource_version(), &entry.version));
+    key = CacheKey(metadata.namespace_(), metadata.name());
+  }
   const auto known = claims_.find(key);
   const bool is_news = known != claims_.end() && known->second.uid == entry.uid &&
                        known->second.version < entry.version;
@@ -97,7 +105,7 @@ void StructuredCache::OnClaim(const Ref<ResourceClaim>& object, bool deleted) {
     return;
   }
   if (claim.for_extended_resources) extended_[claim.meta.owner].insert(key);
-  Put(key, {claim.meta.uid, claim.meta.version, object, nullptr});
+  Put(key, {claim.meta.uid, claim.meta.version, ClaimToV1(object)});
 }
 
 void StructuredCache::OnClass(const DeviceClassObject& device_class, bool deleted) {
@@ -110,7 +118,7 @@ void StructuredCache::OnClass(const DeviceClassObject& device_class, bool delete
 }
 
 void StructuredCache::Clear() {
-  for (const auto& [key, entry] : claims_) Count(&entry, nullptr);
+  for (const Entry* entry : Sorted()) Count(entry, nullptr);
   claims_.clear();
   extended_.clear();
   allocated_ = AllocatedDevices(cluster_);
@@ -121,10 +129,10 @@ void StructuredCache::Clear() {
 
 void StructuredCache::Archive(const ObjectCache& objects, PlaneWriter& archive) const {
   archive(allocated_, claims_.size());
-  for (const auto& [key, entry] : claims_) {
-    const Ref<ResourceClaim> known = objects.of<ResourceClaim>().Find(entry.uid);
-    const bool is_assumed = known == nullptr || known->meta.version != entry.version;
-    archive(entry.uid, entry.version, is_assumed ? entry.claim() : nullptr);
+  for (const Entry* entry : Sorted()) {
+    const Ref<ResourceClaim> known = objects.of<ResourceClaim>().Find(entry->uid);
+    const bool is_assumed = known == nullptr || known->meta.version != entry->version;
+    archive(entry->uid, entry->version, is_assumed ? entry->claim : ClaimRef());
   }
 }
 
@@ -135,17 +143,16 @@ void StructuredCache::Archive(const ObjectCache& objects, PlaneReader& archive) 
   archive(allocated_);
   for (size_t left = archive.state().Count(); left > 0 && archive.ok(); --left) {
     Entry entry;
-    archive(entry.uid, entry.version, entry.v1);
-    if (entry.v1 == nullptr) {
-      entry.object = objects.of<ResourceClaim>().Find(entry.uid);
-      if (entry.object == nullptr) {
-        return archive.Fail("a claim of the scheduler is not in its cache");
-      }
+    archive(entry.uid, entry.version, entry.claim);
+    if (entry.claim == nullptr) {
+      Ref<ResourceClaim> object = objects.of<ResourceClaim>().Find(entry.uid);
+      if (object == nullptr) return archive.Fail("a claim of the scheduler is not in its cache");
+      entry.claim = ClaimToV1(std::move(object));
     }
-    const auto& metadata = entry.claim()->metadata();
+    const auto& metadata = entry.claim->metadata();
     const std::string key = CacheKey(metadata.namespace_(), metadata.name());
     Uid owner = 0;
-    if (IsExtendedResourceClaim(*entry.claim()) && metadata.owner_references_size() > 0 &&
+    if (IsExtendedResourceClaim(*entry.claim) && metadata.owner_references_size() > 0 &&
         absl::SimpleAtoi(metadata.owner_references(0).uid(), &owner)) {
       extended_[owner].insert(key);
     }

@@ -7,7 +7,9 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "model/cluster_state.h"
@@ -29,7 +31,7 @@ class StructuredCache : public ClaimCache {
 
   // --- ClaimCache ---
   ClaimRef FindClaim(absl::string_view ns, absl::string_view name) const override;
-  // In the order of "namespace/name".
+  // In the order of "namespace/name". O(n log n).
   void ForEachClaim(absl::FunctionRef<void(const ClaimRef&)> visit) const override;
   // O(log claims).
   ClaimRef FindExtendedClaim(const proto::kube::Pod& pod) const override;
@@ -52,18 +54,16 @@ class StructuredCache : public ClaimCache {
   struct Entry {
     Uid uid = 0;
     ResourceVersion version = 0;
-    // One of the two is there. Few versions that informers deliver are ever read.
-    Ref<ResourceClaim> object;
-    mutable ClaimRef v1;
-
-    const ClaimRef& claim() const;
-    bool allocated() const;
+    ClaimRef claim;
   };
   void Put(const std::string& key, Entry entry);
   // Holds and releases devices.
   void Count(const Entry* before, const Entry* after);
 
-  std::map<std::string, Entry, std::less<>> claims_;  // by "namespace/name"
+  // The claims in the order of their keys. O(n log n).
+  std::vector<const Entry*> Sorted() const;
+
+  absl::flat_hash_map<std::string, Entry> claims_;  // by "namespace/name"
   // Keys of claims for extended resources, by owner.
   std::map<Uid, std::set<std::string>> extended_;
   ClusterState* cluster_;

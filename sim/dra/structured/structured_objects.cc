@@ -48,6 +48,8 @@ std::optional<std::vector<std::string>> OnlyNames(const kube::NodeSelector& sele
 
 std::string TextOf(Name name) { return std::string(name.text()); }
 
+void SetText(Name name, std::string* text) { text->assign(name.text().data(), name.text().size()); }
+
 void SetMetadata(const ResourceClaim& claim, kube::ObjectMeta* metadata) {
   const ObjectMeta& meta = claim.meta;
   metadata->set_name(TextOf(meta.name));
@@ -73,6 +75,68 @@ void SetMetadata(const ResourceClaim& claim, kube::ObjectMeta* metadata) {
   owner->set_controller(true);
 }
 
+Consumer ConsumerFromV1(const kube::ConsumerReference& consumer, NamePool& names) {
+  return {names.Intern(consumer.resource()), names.Intern(consumer.name()),
+          NumberOf(consumer.uid())};
+}
+
+// A claim of the control plane as the source of a reference.
+class ClaimObject : public ClaimSource {
+ public:
+  explicit ClaimObject(Ref<ResourceClaim> claim) : claim_(std::move(claim)) {}
+  const Ref<ResourceClaim>& claim() const { return claim_; }
+  std::string uid() const override { return absl::StrCat(claim_->meta.uid); }
+  bool deleting() const override { return claim_->meta.deleting; }
+  bool IsControlledBy(absl::string_view owner) const override {
+    return claim_->meta.owner != 0 && owner == absl::StrCat(claim_->meta.owner);
+  }
+  AllocationRef allocation() const override;
+
+ protected:
+  Message Make() const override;
+
+ private:
+  Ref<ResourceClaim> claim_;
+};
+
+ClaimSource::Message ClaimObject::Make() const {
+  const ResourceClaim& claim = *claim_;
+  ClaimDraft made;
+  SetMetadata(claim, made.metadata());
+  made.parts().devices = claim.spec.devices.shared();
+  kube::ResourceClaimStatusV1* const status = made.status();
+  if (claim.status.devices) *status->mutable_devices() = claim.status.devices->devices();
+  if (claim.status.allocation != nullptr) {
+    made.parts().allocation = claim.status.allocation->result.shared();
+  }
+  for (const Consumer& consumer : claim.status.reserved_for) {
+    kube::ConsumerReference* const reference = status->add_reserved_for();
+    reference->set_resource(TextOf(consumer.resource));
+    reference->set_name(TextOf(consumer.name));
+    reference->set_uid(absl::StrCat(consumer.uid));
+  }
+  return std::move(made).Finish().message();
+}
+
+AllocationRef ClaimObject::allocation() const {
+  const Ref<Allocation>& allocation = claim_->status.allocation;
+  return allocation == nullptr ? nullptr : allocation->result.shared();
+}
+
+// The object with the edit, as ClaimFromV1 of the edited message.
+Ref<ResourceClaim> Edited(const ResourceClaim& claim, const ClaimEdit& edit,
+                          const ClusterState& cluster, NamePool& names) {
+  auto made = std::make_shared<ResourceClaim>(claim);
+  if (edit.guards) made->meta.finalizers.push_back(names.Intern(kStructuredClaimFinalizer));
+  if (edit.allocation != nullptr) {
+    made->status.allocation = AllocationFromV1(edit.allocation, cluster, names);
+  }
+  if (edit.consumer.has_value()) {
+    made->status.reserved_for.push_back(ConsumerFromV1(*edit.consumer, names));
+  }
+  return made;
+}
+
 }  // namespace
 
 NodeSet NodesOfSelector(const kube::NodeSelector& selector, const ClusterState& cluster) {
@@ -91,22 +155,13 @@ NodeSet NodesOfSelector(const kube::NodeSelector& selector, const ClusterState& 
   return NodeSet::Of(std::move(nodes));
 }
 
-ClaimRef ClaimToV1(const ResourceClaim& claim) {
-  ClaimDraft made;
-  SetMetadata(claim, made.metadata());
-  made.parts().devices = claim.spec.devices.shared();
-  kube::ResourceClaimStatusV1* const status = made.status();
-  if (claim.status.devices) *status->mutable_devices() = claim.status.devices->devices();
-  if (claim.status.allocation != nullptr) {
-    made.parts().allocation = claim.status.allocation->result.shared();
-  }
-  for (const Consumer& consumer : claim.status.reserved_for) {
-    kube::ConsumerReference* const reference = status->add_reserved_for();
-    reference->set_resource(TextOf(consumer.resource));
-    reference->set_name(TextOf(consumer.name));
-    reference->set_uid(absl::StrCat(consumer.uid));
-  }
-  return std::move(made).Finish();
+ClaimRef ClaimToV1(Ref<ResourceClaim> claim) {
+  return ClaimRef(std::make_shared<const ClaimObject>(std::move(claim)));
+}
+
+Ref<ResourceClaim> ObjectOf(const ClaimRef& claim) {
+  const auto* const object = dynamic_cast<const ClaimObject*>(claim.source());
+  return object == nullptr ? nullptr : object->claim();
 }
 
 Ref<Allocation> AllocationFromV1(const AllocationRef& shared, const ClusterState& cluster,
@@ -132,6 +187,11 @@ Ref<Allocation> AllocationFromV1(const AllocationRef& shared, const ClusterState
 }
 
 Ref<ResourceClaim> ClaimFromV1(const ClaimRef& v1, const ClusterState& cluster, NamePool& names) {
+  if (Ref<ResourceClaim> known = ObjectOf(v1); known != nullptr) return known;
+  if (const auto* edited = dynamic_cast<const EditedClaim*>(v1.source()); edited != nullptr) {
+    const Ref<ResourceClaim> from = ObjectOf(edited->from());
+    if (from != nullptr) return Edited(*from, edited->edit(), cluster, names);
+  }
   const kube::ResourceClaimV1& claim = *v1;
   const ClaimParts parts = PartsOf(v1);
   auto made = std::make_shared<ResourceClaim>();
@@ -160,8 +220,7 @@ Ref<ResourceClaim> ClaimFromV1(const ClaimRef& v1, const ClusterState& cluster, 
     made->status.allocation = AllocationFromV1(parts.allocation, cluster, names);
   }
   for (const kube::ConsumerReference& consumer : claim.status().reserved_for()) {
-    made->status.reserved_for.push_back({names.Intern(consumer.resource()),
-                                         names.Intern(consumer.name()), NumberOf(consumer.uid())});
+    made->status.reserved_for.push_back(ConsumerFromV1(consumer, names));
   }
   if (!claim.status().devices().empty()) {
     kube::ResourceClaimStatusV1 devices;
@@ -178,20 +237,20 @@ std::shared_ptr<const kube::Pod> PodToV1(const Pod& pod) {
   const auto arena = std::make_shared<google::protobuf::Arena>(options);
   kube::Pod& made = *google::protobuf::Arena::CreateMessage<kube::Pod>(arena.get());
   if (pod.containers) *made.mutable_spec() = *pod.containers;
-  made.mutable_metadata()->set_name(TextOf(pod.meta.name));
-  made.mutable_metadata()->set_namespace_(TextOf(pod.meta.ns));
+  SetText(pod.meta.name, made.mutable_metadata()->mutable_name());
+  SetText(pod.meta.ns, made.mutable_metadata()->mutable_namespace_());
   made.mutable_metadata()->set_uid(absl::StrCat(pod.meta.uid));
   for (const PodClaim& entry : pod.claims) {
     kube::PodResourceClaim* const claim = made.mutable_spec()->add_resource_claims();
-    claim->set_name(TextOf(entry.entry));
-    claim->set_resource_claim_name(TextOf(entry.claim));
-    claim->set_resource_claim_template_name(TextOf(entry.from_template));
+    SetText(entry.entry, claim->mutable_name());
+    SetText(entry.claim, claim->mutable_resource_claim_name());
+    SetText(entry.from_template, claim->mutable_resource_claim_template_name());
   }
   for (const Pod::ClaimName& name : pod.claim_names) {
     kube::PodResourceClaimStatus* const status =
         made.mutable_status()->add_resource_claim_statuses();
-    status->set_name(TextOf(name.entry));
-    status->set_resource_claim_name(TextOf(name.claim));
+    SetText(name.entry, status->mutable_name());
+    SetText(name.claim, status->mutable_resource_claim_name());
   }
   return {arena, &made};
 }

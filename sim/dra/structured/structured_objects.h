@@ -14,7 +14,7 @@
 #include "model/node_spec.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
-#include "policies/dra/claim_port.h"
+#include "policies/dra/claim_ref.h"
 
 namespace drasim {
 
@@ -22,9 +22,12 @@ namespace drasim {
 // that only names nodes.
 NodeSet NodesOfSelector(const proto::kube::NodeSelector& selector, const ClusterState& cluster);
 
-// The claim as v1 has it; uid and version are its numbers. An owner is a pod, without its name.
-ClaimRef ClaimToV1(const ResourceClaim& claim);
-// The reverse. REQUIRES: a claim of ClaimToV1, perhaps changed.
+// The claim as v1 has it, made when it is read; uid and version are its numbers. An owner is a pod,
+// without its name.
+ClaimRef ClaimToV1(Ref<ResourceClaim> claim);
+// The object that a reference was made of; null for others.
+Ref<ResourceClaim> ObjectOf(const ClaimRef& claim);
+// The reverse of ClaimToV1. REQUIRES: a claim of ClaimToV1, perhaps changed.
 Ref<ResourceClaim> ClaimFromV1(const ClaimRef& claim, const ClusterState& cluster, NamePool& names);
 // The devices of an allocation, for the rest of the control plane; those that are GPUs of a node as
 // grants (allocation_grants.h), as far as they are published now.

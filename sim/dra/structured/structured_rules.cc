@@ -439,6 +439,11 @@ Name StructuredRules::ClaimNameOf(const Pod& pod, const PodClaim& entry) const {
 
 DraRules::Status StructuredRules::PreEnqueue(const Pod& pod) const {
   if (pod.claims.empty()) return Status();
+  // Most pods come here first before their claims are made, and only the code is read.
+  const bool made = absl::c_all_of(pod.claims, [&](const PodClaim& entry) {
+    return NameOfClaim(pod, entry, behaviour_, client_->names()).has_value();
+  });
+  if (!made) return StatusBecause({StepCode::kUnresolvable, ""}, Why::kClaimsNotUsable);
   return StatusBecause(plugin_.PreEnqueue(*V1Of(pod)), Why::kClaimsNotUsable);
 }
 
@@ -615,9 +620,8 @@ void StructuredRules::Forget(Cycle& cycle) {
   for (size_t i = 0; i < state.cycle.claims.size(); ++i) {
     const StructuredCycle::Claim& claim = state.cycle.claims[i];
     if (claim.allocation == nullptr) continue;
-    in_flight_.Leave(
-        state.cycle.IsSynthetic(i) ? state.cycle.synthetic_uid : claim.claim->metadata().uid(),
-        state.cycle.pod->metadata().uid());
+    in_flight_.Leave(state.cycle.IsSynthetic(i) ? state.cycle.synthetic_uid : claim.claim.uid(),
+                     state.cycle.pod->metadata().uid());
   }
 }
 
@@ -668,8 +672,8 @@ ApiRequest StructuredRules::RequestOf(const State& state, const ClaimCall& call)
 ClaimReply StructuredRules::ReplyOf(const ApiReply& reply) {
   ClaimReply answer;
   answer.status = StatusOfReply(reply);
-  const ResourceClaim* const claim = PeekAs<ResourceClaim>(reply.object);
-  if (reply.ok() && claim != nullptr) answer.claim = ClaimToV1(*claim);
+  Ref<ResourceClaim> claim = reply.ok() ? As<ResourceClaim>(reply.object) : nullptr;
+  if (claim != nullptr) answer.claim = ClaimToV1(std::move(claim));
   return answer;
 }
 

@@ -29,6 +29,10 @@ namespace {
 
 using proto::kube::ResourceClaimV1;
 
+ClaimRef RefOf(const ResourceClaimV1& claim) {
+  return std::make_shared<const ResourceClaimV1>(claim);
+}
+
 DeviceUse UseOf(const AllocatedDevices& devices) {
   absl::StatusOr<DeviceUse> use = devices.Use();
   EXPECT_TRUE(use.ok()) << use.status();
@@ -71,7 +75,7 @@ class ClaimSequence {
     ASSERT_EQ(WrongWith(world_, rules, *taken), "");
     ResourceClaimV1 claim = world_.claims[0];
     *claim.mutable_status()->mutable_allocation() = answer.results[0];
-    devices_.OnClaim(&world_.claims[0], &claim);
+    devices_.OnClaim(RefOf(world_.claims[0]), RefOf(claim));
     held_.push_back(std::move(claim));
     ExpectNoDeviceTwice();
   }
@@ -82,7 +86,7 @@ class ClaimSequence {
     held_.pop_back();
     ResourceClaimV1 after = claim;
     after.mutable_status()->clear_allocation();
-    devices_.OnClaim(&claim, random_.Below(2) == 0 ? nullptr : &after);
+    devices_.OnClaim(RefOf(claim), random_.Below(2) == 0 ? nullptr : RefOf(after));
   }
 
   // The answer to the same claims, given the present state.

@@ -21,6 +21,7 @@
 #include "policies/allocator/held_devices.h"
 #include "policies/allocator/node_outcomes.h"
 #include "policies/allocator/node_pools.h"
+#include "policies/allocator/plan_cache.h"
 #include "policies/allocator/structured_allocator.h"
 #include "tests/testing/soak.h"
 
@@ -28,6 +29,7 @@ namespace drasim {
 namespace {
 
 using proto::kube::Device;
+using proto::kube::DeviceClaim;
 using proto::kube::DeviceClass;
 using proto::kube::Node;
 using proto::kube::ResourceClaimV1;
@@ -551,7 +553,9 @@ struct HeldSharing {
       }
       for (DeviceHold& hold : inventory.InternHolds({facts})) holding.holds.push_back(hold);
     }
-    return inventory.SetHolder({inventory.columns().texts().Intern(claim), pending}, holding);
+    DeviceUndo undo;
+    inventory.SetHolder({inventory.columns().texts().Intern(claim), pending}, holding, &undo);
+    return undo;
   }
 
   DeviceInventory inventory;
@@ -579,6 +583,7 @@ TEST(SharedAnswersTest, OutcomesThatAreKeptAreThoseOfAFreshLook) {
     held->SetNodes(views);
     options.share_answers = false;
     const auto alone = std::make_shared<NodePools>(options, cluster.catalog);
+    PlanCache plans;
     std::vector<AllocationOutcome> before;
     for (int round = 0; round < 12; ++round) {
       ASSERT_TRUE(held->Sync(cluster.inventory).ok());
@@ -587,6 +592,12 @@ TEST(SharedAnswersTest, OutcomesThatAreKeptAreThoseOfAFreshLook) {
       if (round % 3 == 2) claims.resize(1);
       const auto allocator =
           StructuredAllocator::Make(held, verdicts, SharingPointers(world.classes));
+      if (seed % 2 == 0) {
+        allocator->SharePlans(&plans, [&claims](size_t claim) {
+          return std::shared_ptr<const DeviceClaim>(std::shared_ptr<const void>(),
+                                                    &claims[claim]->spec().devices());
+        });
+      }
       const NodeOutcomes* const kept = allocator->DecideNodes(claims);
       ASSERT_NE(kept, nullptr);
       ASSERT_EQ(kept->size(), world.nodes.size());

@@ -49,25 +49,25 @@ class AllocatedDevicesTest : public testing::Test {
 TEST_F(AllocatedDevicesTest, FollowAllocations) {
   const ClaimRef free = ClaimOf("c");
   const ClaimRef held = Holding("c", PlainResult("x") + PlainResult("y"));
-  devices_.OnClaim(nullptr, free.get());
+  devices_.OnClaim(nullptr, free);
   EXPECT_EQ(UseText(), "|");
-  devices_.OnClaim(free.get(), held.get());
-  devices_.OnClaim(held.get(), held.get());
+  devices_.OnClaim(free, held);
+  devices_.OnClaim(held, held);
   EXPECT_EQ(UseText(), "x y |");
-  devices_.OnClaim(held.get(), nullptr);
+  devices_.OnClaim(held, nullptr);
   EXPECT_EQ(UseText(), "|");
 }
 
 TEST_F(AllocatedDevicesTest, AdminAccessHoldsNothing) {
-  devices_.OnClaim(nullptr, Holding("c", "results { device: \"x\" admin_access: true }").get());
+  devices_.OnClaim(nullptr, Holding("c", "results { device: \"x\" admin_access: true }"));
   EXPECT_EQ(UseText(), "|");
 }
 
 TEST_F(AllocatedDevicesTest, FirstOfTwoHoldersFreesTheDevice) {
   const ClaimRef first = Holding("first", PlainResult("x"));
-  devices_.OnClaim(nullptr, first.get());
-  devices_.OnClaim(nullptr, Holding("second", PlainResult("x")).get());
-  devices_.OnClaim(first.get(), ClaimOf("first").get());
+  devices_.OnClaim(nullptr, first);
+  devices_.OnClaim(nullptr, Holding("second", PlainResult("x")));
+  devices_.OnClaim(first, ClaimOf("first"));
   EXPECT_EQ(UseText(), "|");
 }
 
@@ -76,12 +76,12 @@ TEST_F(AllocatedDevicesTest, SharesAndTheirCapacityAreCounted) {
       consumed_capacity { key: "memory" value: "1Gi" } })";
   const ClaimRef first = Holding("first", share);
   const ClaimRef second = Holding("second", share);
-  devices_.OnClaim(nullptr, first.get());
-  devices_.OnClaim(nullptr, second.get());
+  devices_.OnClaim(nullptr, first);
+  devices_.OnClaim(nullptr, second);
   EXPECT_EQ(UseText(), "| s s.memory=2Gi");
-  devices_.OnClaim(first.get(), nullptr);
+  devices_.OnClaim(first, nullptr);
   EXPECT_EQ(UseText(), "| s s.memory=1Gi");
-  devices_.OnClaim(second.get(), nullptr);
+  devices_.OnClaim(second, nullptr);
   EXPECT_EQ(UseText(), "|");
 }
 
@@ -91,10 +91,10 @@ TEST_F(AllocatedDevicesTest, ClaimsInFlightCount) {
   in_flight.Add(claim, "uid-pod", "");
   EXPECT_EQ(UseText(), "x |");
   // Written while it is still in flight: a holding of its own.
-  devices_.OnClaim(nullptr, claim.get());
+  devices_.OnClaim(nullptr, claim);
   in_flight.Remove("uid-c");
   EXPECT_EQ(UseText(), "x |");
-  devices_.OnClaim(claim.get(), nullptr);
+  devices_.OnClaim(claim, nullptr);
   EXPECT_EQ(UseText(), "|");
   EXPECT_EQ(cluster_.CheckInvariants(), absl::OkStatus());
 }
@@ -111,8 +111,7 @@ TEST_F(AllocatedDevicesTest, LastPodOfAGroupEndsTheFlight) {
 
 TEST_F(AllocatedDevicesTest, AmountThatIsNoneIsAnError) {
   devices_.OnClaim(nullptr, Holding("c", R"(results { driver: "d" pool: "p" device: "s"
-      share_id: "1" consumed_capacity { key: "memory" value: "much" } })")
-                                .get());
+      share_id: "1" consumed_capacity { key: "memory" value: "much" } })"));
   EXPECT_NE(UseText().find("quantity \"much\""), std::string::npos) << UseText();
 }
 

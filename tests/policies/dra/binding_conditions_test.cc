@@ -54,13 +54,13 @@ TEST(BindingConditionsTest, FailureComesBeforeSuccess) {
 
 TEST(BindingConditionsTest, TimeOutOnlyAfterTheWholeTime) {
   const ClaimRef claim = WiredClaim("");
-  EXPECT_TRUE(HasBindingConditions(*claim));
+  EXPECT_TRUE(HasBindingConditions(claim->status().allocation()));
   EXPECT_FALSE(BindingTimedOut(*claim, 60 * kSecondNs, 70 * kSecondNs));
   EXPECT_TRUE(BindingTimedOut(*claim, 60 * kSecondNs, 70 * kSecondNs + 1));
   const ClaimRef plain = ClaimOf("c",
                                  "status { allocation { devices { results { device: \"plain\" } } "
                                  "allocation_timestamp: \"1970-01-01T00:00:10Z\" } }");
-  EXPECT_FALSE(HasBindingConditions(*plain));
+  EXPECT_FALSE(HasBindingConditions(plain->status().allocation()));
   EXPECT_FALSE(BindingTimedOut(*plain, 0, kHourNs));
   proto::kube::ResourceClaimV1 undated = *claim;
   undated.mutable_status()->mutable_allocation()->clear_allocation_timestamp();

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
+#include "model/kube/objects.h"
 #include "policies/dra/claim_rules.h"
 #include "tests/policies/dra/dra_rig.h"
 
@@ -112,7 +113,7 @@ TEST(BindClaimTaskTest, NamesTheFailedWrite) {
   EXPECT_FALSE(finalizer.Next(&reply).has_value());
   EXPECT_EQ(finalizer.status().message(), "add finalizer to claim default/c: no");
   BindClaimTask status(
-      ClaimOf("c", std::string("metadata { finalizers: \"") + kClaimFinalizer + "\" }"),
+      ClaimOf("c", std::string("metadata { finalizers: \"") + kStructuredClaimFinalizer + "\" }"),
       ReservationForPod());
   status.Next(nullptr);
   EXPECT_FALSE(status.Next(&reply).has_value());
@@ -145,7 +146,7 @@ TEST(BindClaimTaskTest, MakesASyntheticClaimAndTellsThePod) {
 
 TEST(DeleteClaimTaskTest, TakesTheFinalizerAwayFirst) {
   DeleteClaimTask task(ClaimOf("c", std::string("metadata { finalizers: \"own\" finalizers: \"") +
-                                        kClaimFinalizer + "\" }"));
+                                        kStructuredClaimFinalizer + "\" }"));
   std::optional<ClaimCall> call = task.Next(nullptr);
   ASSERT_TRUE(call.has_value());
   EXPECT_EQ(call->verb, ClaimVerb::kUpdate);

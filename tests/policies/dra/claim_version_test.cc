@@ -78,7 +78,7 @@ TEST(ClaimVersionTest, PartsOutliveTheVersionsThatHadThem) {
   std::weak_ptr<const kube::ResourceClaimV1> original;
   {
     const ClaimRef claim = FullClaim();
-    original = claim;
+    original = claim.message();
     parts = PartsOf(ClaimDraft(claim).Finish());
   }
   EXPECT_FALSE(original.expired());  // which has them
@@ -103,6 +103,39 @@ TEST(ClaimVersionTest, ADraftChangesWhatItIsTold) {
 
 TEST(ClaimVersionTest, AnEmptyDraftSetsNothing) {
   EXPECT_TRUE(AreEqual(*ClaimDraft().Finish(), kube::ResourceClaimV1()));
+}
+
+// The copy is whole, lives longer than the original, and leaves it as it was.
+TEST(ClaimVersionTest, TimestampIsOnACopy) {
+  auto allocation = std::make_shared<kube::AllocationResultV1>();
+  FillAll(allocation.get(), 8);
+  kube::AllocationResultV1 expected = *allocation;
+  expected.set_allocation_timestamp("2000-01-01T00:00:01Z");
+  const std::string bytes = allocation->SerializeAsString();
+  const AllocationRef stamped = WithTimestamp(allocation, "2000-01-01T00:00:01Z");
+  EXPECT_EQ(&stamped->devices(), &allocation->devices());
+  EXPECT_EQ(allocation->SerializeAsString(), bytes);
+  allocation = nullptr;
+  EXPECT_TRUE(AreEqual(*stamped, expected));
+}
+
+TEST(ClaimVersionTest, EditsAreMadeWhenRead) {
+  ClaimEdit edit;
+  edit.guards = true;
+  edit.consumer.emplace();
+  edit.consumer->set_uid("u");
+  const ClaimRef claim = FullClaim();
+  const ClaimRef edited = EditClaim(claim, edit);
+  EXPECT_EQ(edited.uid(), claim->metadata().uid());
+  EXPECT_EQ(edited.allocation(), claim.allocation());
+  EXPECT_TRUE(edited.deleting());
+  EXPECT_TRUE(edited.IsControlledBy("uid"));
+  EXPECT_FALSE(edited.IsControlledBy("name"));
+  EXPECT_EQ(edited->metadata().finalizers_size(), claim->metadata().finalizers_size() + 1);
+  EXPECT_EQ(edited->status().reserved_for_size(), claim->status().reserved_for_size() + 1);
+  EXPECT_EQ(&edited->spec().devices(), &claim->spec().devices());
+  const ClaimRef copy = edited;
+  EXPECT_EQ(copy.get(), edited.get());
 }
 
 }  // namespace claim_version_test

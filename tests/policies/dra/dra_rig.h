@@ -66,7 +66,7 @@ class TestCache : public ClaimCache {
   ClusterState& cluster() { return cluster_; }
   void Add(const ClaimRef& claim) {
     ClaimRef& stored = claims_[claim->metadata().name()];
-    allocated_.OnClaim(stored.get(), claim.get());
+    allocated_.OnClaim(stored, claim);
     stored = claim;
   }
   void Remove(const std::string& name) { claims_.erase(name); }

@@ -199,7 +199,7 @@ TEST_F(StructuredResourcesTest, PodsOfOneGroupShareAClaimInFlight) {
   in_flight_.Leave("uid-c", "uid-second");
   EXPECT_FALSE(in_flight_.Has("uid-c"));
   // Without the gate they wait for each other.
-  in_flight_.Add(ClaimOf("c"), "uid-first", "group");
+  in_flight_.Add(ClaimOf("c", "status { allocation { } }"), "uid-first", "group");
   StructuredCycle third;
   third.pod_group = "group";
   EXPECT_FALSE(Plugin().PreFilter(PodOf("third", {"c"}), 0, &third).ok());

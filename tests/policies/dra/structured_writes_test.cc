@@ -271,7 +271,7 @@ TEST_F(StructuredWritesTest, UnreserveGivesBackWhatTheAttemptTook) {
   AddClaim(ClaimOf("reserved", "status { allocation { } reserved_for { uid: \"uid-pod\" } }"));
   AddClaim(ClaimOf("flying"));
   cycle_.claims[1].allocation = std::make_shared<proto::kube::AllocationResultV1>();
-  in_flight_.Add(ClaimOf("flying"), "uid-pod", "");
+  in_flight_.Add(ClaimOf("flying", "status { allocation { } }"), "uid-pod", "");
   AddClaim(ClaimOf("made"));
   cycle_.has_synthetic = true;
   EXPECT_TRUE(CarryOut(Writes().Unreserve(&cycle_)).status.ok());

@@ -44,24 +44,24 @@ class StructuredCacheTest : public ::testing::Test {
 
 TEST_F(StructuredCacheTest, AnOlderVersionDoesNotReplaceAnAssumedOne) {
   cache_.OnClaim(Claim("claim", 1, 10), false);
-  cache_.Assume(ClaimToV1(*Claim("claim", 1, 12)));
+  cache_.Assume(ClaimToV1(Claim("claim", 1, 12)));
   EXPECT_EQ(Version(), "12");
   cache_.OnClaim(Claim("claim", 1, 11), false);
   EXPECT_EQ(Version(), "12");
   cache_.OnClaim(Claim("claim", 1, 13), false);
   EXPECT_EQ(Version(), "13");
-  cache_.Assume(ClaimToV1(*Claim("claim", 1, 12)));
+  cache_.Assume(ClaimToV1(Claim("claim", 1, 12)));
   EXPECT_EQ(Version(), "13");
 }
 
 TEST_F(StructuredCacheTest, ADeletedClaimCannotBeAssumed) {
   cache_.OnClaim(Claim("claim", 1, 10), false);
   cache_.OnClaim(Claim("claim", 1, 11), true);
-  cache_.Assume(ClaimToV1(*Claim("claim", 1, 12)));
+  cache_.Assume(ClaimToV1(Claim("claim", 1, 12)));
   EXPECT_EQ(Version(), "");
   // The successor of that name is another claim.
   cache_.OnClaim(Claim("claim", 2, 20), false);
-  cache_.Assume(ClaimToV1(*Claim("claim", 1, 21)));
+  cache_.Assume(ClaimToV1(Claim("claim", 1, 21)));
   cache_.OnClaim(Claim("claim", 1, 22), true);
   EXPECT_EQ(Version(), "20");
 }

@@ -1,5 +1,6 @@
 #include "sim/dra/structured/structured_objects.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "model/gpu_model_table.h"
 #include "model/shape_table.h"
+#include "policies/dra/claim_version.h"
 
 namespace drasim {
 namespace {
@@ -77,7 +79,9 @@ TEST_F(StructuredObjectsTest, AClaimThereAndBack) {
   claim.status.reserved_for.push_back({names_.Intern("pods"), names_.Intern("pod"), 3});
   claim.status.devices = SharedMessage<kube::ResourceClaimStatusV1>(devices);
 
-  const ClaimRef v1 = ClaimToV1(claim);
+  // A message alone, without the object that it was made of.
+  const ClaimRef v1(ClaimToV1(std::make_shared<ResourceClaim>(claim)).message());
+  ASSERT_EQ(ObjectOf(v1), nullptr);
   EXPECT_EQ(v1->metadata().uid(), "7");
   EXPECT_EQ(v1->metadata().resource_version(), "9");
   EXPECT_EQ(v1->status().allocation().devices().results_size(), 2);
@@ -85,6 +89,41 @@ TEST_F(StructuredObjectsTest, AClaimThereAndBack) {
   EXPECT_EQ(*back, claim);
   EXPECT_EQ(back->spec.devices.shared(), claim.spec.devices.shared());
   EXPECT_EQ(back->status.allocation->result.shared(), claim.status.allocation->result.shared());
+}
+
+// Written without its message or by way of it, an edited claim is the same object.
+TEST_F(StructuredObjectsTest, EditsNeedNoMessage) {
+  kube::AllocationResultV1 result;
+  result.mutable_devices()->add_results()->set_driver("gpu.example.com");
+  *result.mutable_node_selector() = SelectorOfNames({"node-1"});
+  auto claim = std::make_shared<ResourceClaim>();
+  claim->meta = {names_.Intern("ns"), names_.Intern("claim"), 7, 9, false, {}, 3};
+  claim->meta.finalizers.push_back(names_.Intern("own"));
+  claim->labels = {{"app", "x"}};
+  claim->spec.devices = SharedMessage<kube::DeviceClaim>(kube::DeviceClaim());
+  claim->status.reserved_for.push_back({names_.Intern("pods"), names_.Intern("first"), 3});
+
+  ClaimEdit edit;
+  edit.guards = true;
+  edit.allocation = std::make_shared<kube::AllocationResultV1>(result);
+  edit.consumer.emplace();
+  edit.consumer->set_resource("pods");
+  edit.consumer->set_name("second");
+  edit.consumer->set_uid("4");
+  const ClaimRef edited = EditClaim(ClaimToV1(claim), edit);
+  EXPECT_EQ(edited.uid(), "7");
+  for (const char* owner : {"3", "4", "0", ""}) {
+    EXPECT_EQ(edited.IsControlledBy(owner), ClaimRef(edited.message()).IsControlledBy(owner));
+    EXPECT_EQ(edited.IsControlledBy(owner), std::string(owner) == "3");
+  }
+  EXPECT_FALSE(edited.deleting());
+  EXPECT_EQ(edited.allocation(), edit.allocation);
+  const Ref<ResourceClaim> at_once = ClaimFromV1(edited, cluster_, names_);
+  EXPECT_EQ(*at_once, *ClaimFromV1(ClaimRef(edited.message()), cluster_, names_));
+  EXPECT_EQ(at_once->meta.finalizers.size(), 2U);
+  EXPECT_EQ(at_once->status.allocation->node, NodeId(1U));
+  ASSERT_EQ(at_once->status.reserved_for.size(), 2U);
+  EXPECT_EQ(at_once->status.reserved_for[1].uid, 4U);
 }
 
 TEST_F(StructuredObjectsTest, AllocationsNameTheirDriversAndTheirNode) {

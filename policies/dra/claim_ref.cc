@@ -1,0 +1,70 @@
+#include "policies/dra/claim_ref.h"
+
+#include <utility>
+
+#include "absl/algorithm/container.h"
+
+namespace drasim {
+namespace {
+
+namespace kube = ::drasim::proto::kube;
+
+// The deleter of a claim: its arena has the claim, but not the parts, which belong to others.
+class PartsKeeper {
+ public:
+  PartsKeeper(std::shared_ptr<google::protobuf::Arena> arena, ClaimParts parts)
+      : arena_(std::move(arena)), parts_(std::move(parts)) {}
+  const ClaimParts& parts() const { return parts_; }
+  void operator()(kube::ResourceClaimV1* /*claim*/) { arena_.reset(); }
+
+ private:
+  std::shared_ptr<google::protobuf::Arena> arena_;
+  ClaimParts parts_;
+};
+
+}  // namespace
+
+std::string ClaimRef::uid() const {
+  return source_ == nullptr ? message_->metadata().uid() : source_->uid();
+}
+
+bool ClaimRef::deleting() const {
+  return source_ == nullptr ? !message_->metadata().deletion_timestamp().empty()
+                            : source_->deleting();
+}
+
+bool ClaimRef::IsControlledBy(absl::string_view owner) const {
+  if (source_ != nullptr) return source_->IsControlledBy(owner);
+  return absl::c_any_of(message_->metadata().owner_references(),
+                        [owner](const kube::OwnerReference& reference) {
+                          return reference.controller() && reference.uid() == owner;
+                        });
+}
+
+AllocationRef ClaimRef::allocation() const {
+  return source_ == nullptr ? PartsOf(*this).allocation : source_->allocation();
+}
+
+ClaimParts PartsOf(const ClaimRef& ref) {
+  const ClaimRef::Message& claim = ref.message();
+  if (const auto* const keeper = std::get_deleter<PartsKeeper>(claim); keeper != nullptr) {
+    ClaimParts parts = keeper->parts();
+    if (parts.metadata == nullptr && claim->has_metadata()) {
+      parts.metadata = {claim, &claim->metadata()};
+    }
+    return parts;
+  }
+  ClaimParts parts;
+  if (claim->has_metadata()) parts.metadata = {claim, &claim->metadata()};
+  if (claim->spec().has_devices()) parts.devices = {claim, &claim->spec().devices()};
+  if (claim->status().has_allocation()) parts.allocation = {claim, &claim->status().allocation()};
+  return parts;
+}
+
+ClaimRef::Message KeepParts(kube::ResourceClaimV1* claim,
+                            std::shared_ptr<google::protobuf::Arena> arena, ClaimParts parts) {
+  return std::shared_ptr<kube::ResourceClaimV1>(claim,
+                                                PartsKeeper(std::move(arena), std::move(parts)));
+}
+
+}  // namespace drasim

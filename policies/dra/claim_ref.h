@@ -1,0 +1,114 @@
+// ClaimRef: a version of a claim of resource.k8s.io/v1. It never changes: a write makes another
+// version.
+//
+// Most versions are passed on, and few are read. A version may therefore come from a ClaimSource,
+// which makes the v1 message when somebody reads it, once for all copies of the reference.
+#ifndef DRASIM_POLICIES_DRA_CLAIM_REF_H_
+#define DRASIM_POLICIES_DRA_CLAIM_REF_H_
+
+#include <google/protobuf/arena.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "model/proto/kube.pb.h"
+#include "model/proto/resource.pb.h"
+
+namespace drasim {
+
+using AllocationRef = std::shared_ptr<const proto::kube::AllocationResultV1>;
+
+class ClaimSource {
+ public:
+  using Message = std::shared_ptr<const proto::kube::ResourceClaimV1>;
+
+  virtual ~ClaimSource() = default;
+  // Never null.
+  const Message& message() const {
+    if (message_ == nullptr) message_ = Make();
+    return message_;
+  }
+  // What is read of versions that are only passed on: metadata.uid, whether there is a
+  // metadata.deletionTimestamp, whether the object of that UID is the controlling owner, and
+  // status.allocation (null: not set).
+  virtual std::string uid() const = 0;
+  virtual bool deleting() const = 0;
+  virtual bool IsControlledBy(absl::string_view owner) const = 0;
+  virtual AllocationRef allocation() const = 0;
+
+ protected:
+  virtual Message Make() const = 0;
+
+ private:
+  mutable Message message_;
+};
+
+class ClaimRef {
+ public:
+  using Message = ClaimSource::Message;
+
+  ClaimRef() = default;
+  ClaimRef(std::nullptr_t) {}  // NOLINT(google-explicit-constructor): as a pointer
+  template <typename T>
+  requires std::is_convertible_v<std::shared_ptr<T>, Message> ClaimRef(
+      std::shared_ptr<T> message)  // NOLINT(google-explicit-constructor): as a pointer
+      : message_(std::move(message)) {}
+  // REQUIRES: not null.
+  explicit ClaimRef(std::shared_ptr<const ClaimSource> source) : source_(std::move(source)) {}
+
+  const Message& message() const { return source_ == nullptr ? message_ : source_->message(); }
+  const proto::kube::ResourceClaimV1* get() const { return message().get(); }
+  const proto::kube::ResourceClaimV1& operator*() const { return *message(); }
+  const proto::kube::ResourceClaimV1* operator->() const { return get(); }
+  // Null for a version that is a message.
+  const ClaimSource* source() const { return source_.get(); }
+
+  // These do not make the message. REQUIRES: not null.
+  std::string uid() const;
+  bool deleting() const;
+  bool IsControlledBy(absl::string_view owner) const;
+  AllocationRef allocation() const;
+
+  friend bool operator==(const ClaimRef& ref, std::nullptr_t) {
+    return ref.source_ == nullptr && ref.message_ == nullptr;
+  }
+  // Whether both are the same version, not whether versions are equal.
+  friend bool operator==(const ClaimRef&, const ClaimRef&) = default;
+
+  // For checkpoints (sim/dra/api/plane_archive.h): the message.
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    if constexpr (Archive::kLoads) {
+      s.source_ = nullptr;
+      a(s.message_);
+    } else {
+      a(s.message());
+    }
+  }
+
+ private:
+  std::shared_ptr<const ClaimSource> source_;
+  Message message_;  // of a version without a source
+};
+
+// Parts of a claim that its versions share (claim_version.h).
+struct ClaimParts {
+  std::shared_ptr<const proto::kube::DeviceClaim> devices;  // spec.devices; null: not set
+  AllocationRef allocation;                                 // status.allocation; null: not set
+  std::shared_ptr<const proto::kube::ObjectMeta> metadata;  // null: not set
+};
+
+// Those of a message that was not made by KeepParts keep it alive. O(1).
+ClaimParts PartsOf(const ClaimRef& claim);
+
+// A message of the arena, which refers to parts that are not the arena's.
+ClaimRef::Message KeepParts(proto::kube::ResourceClaimV1* claim,
+                            std::shared_ptr<google::protobuf::Arena> arena, ClaimParts parts);
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_DRA_CLAIM_REF_H_
