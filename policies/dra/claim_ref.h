@@ -52,11 +52,12 @@ class ClaimRef {
   using Message = ClaimSource::Message;
 
   ClaimRef() = default;
-  ClaimRef(std::nullptr_t) {}  // NOLINT(google-explicit-constructor): as a pointer
+  // NOLINTBEGIN(google-explicit-constructor): it is used as a pointer is
+  ClaimRef(std::nullptr_t) {}
   template <typename T>
-  requires std::is_convertible_v<std::shared_ptr<T>, Message> ClaimRef(
-      std::shared_ptr<T> message)  // NOLINT(google-explicit-constructor): as a pointer
+  requires std::is_convertible_v<std::shared_ptr<T>, Message> ClaimRef(std::shared_ptr<T> message)
       : message_(std::move(message)) {}
+  // NOLINTEND(google-explicit-constructor)
   // REQUIRES: not null.
   explicit ClaimRef(std::shared_ptr<const ClaimSource> source) : source_(std::move(source)) {}
 

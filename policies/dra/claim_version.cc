@@ -53,7 +53,7 @@ AllocationRef WithTimestamp(AllocationRef allocation, const std::string& timesta
   const auto give_back = [from = std::move(allocation)](kube::AllocationResultV1* copy) {
     copy->unsafe_arena_release_devices();
     copy->unsafe_arena_release_node_selector();
-    delete copy;  // NOLINT(cppcoreguidelines-owning-memory): the deleter of a shared pointer
+    delete copy;
   };
   return AllocationRef(stamped.release(), give_back);
 }
