@@ -6,7 +6,7 @@ namespace drasim {
 namespace {
 
 // As many as SharedAnswers remembers.
-constexpr size_t kMaxPlans = 64;
+constexpr size_t kMaxKeptPlans = 64;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ std::shared_ptr<ClaimPlan> PlanCache::Find(Claims claims) {
 }
 
 void PlanCache::Keep(Specs specs, std::shared_ptr<ClaimPlan> plan) {
-  if (plans_.size() >= kMaxPlans) plans_.clear();
+  if (plans_.size() >= kMaxKeptPlans) plans_.clear();
   Key key;
   for (const auto& spec : specs) key.push_back(spec.get());
   plans_.insert_or_assign(std::move(key), Entry{std::move(specs), std::move(plan)});
