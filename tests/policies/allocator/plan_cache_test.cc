@@ -104,10 +104,12 @@ TEST_F(PlanCacheTest, ClaimsOfOneSpecificationShareAPlan) {
 TEST_F(PlanCacheTest, ErrorsNameTheClaimThatIsDecided) {
   const SpecRef spec = SpecOf(R"(requests { name: "r" exactly { device_class_name: "class"
                                             allocation_mode: "ExactCount" count: 40 } })");
-  for (const char* name : {"first", "second", "first"}) {
-    const ClaimRef claim = Named(name, spec);
+  // All are there throughout, so that none has the address of another.
+  const std::vector<ClaimRef> claims = {Named("first", spec), Named("second", spec)};
+  for (const ClaimRef& claim : {claims[0], claims[1], claims[0]}) {
+    const std::string& name = claim->metadata().name();
     const std::string alone = Answer({claim}, /*shares=*/false);
-    EXPECT_NE(alone.find(std::string("claim ") + name), std::string::npos) << alone;
+    EXPECT_NE(alone.find("claim " + name), std::string::npos) << alone;
     EXPECT_EQ(Answer({claim}), alone);
   }
 }

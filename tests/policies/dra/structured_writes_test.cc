@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "model/time.h"
@@ -133,6 +134,28 @@ TEST_F(StructuredWritesTest, PreBindWritesEveryClaimThatIsNotReserved) {
   EXPECT_EQ(calls_[2].claim->metadata().name(), "new");
   EXPECT_EQ(calls_[2].claim->status().allocation().allocation_timestamp(), "1970-01-01T00:00:01Z");
   EXPECT_FALSE(in_flight_.Has("uid-new"));
+}
+
+// One object writes for many pods, at different times.
+TEST_F(StructuredWritesTest, AllocationsBearTheTimeOfTheirWrite) {
+  StructuredWrites writes = Writes();
+  const std::vector<std::pair<int64_t, std::string>> times = {
+      {kSecondNs, "1970-01-01T00:00:01Z"},
+      {kSecondNs + 1, "1970-01-01T00:00:01Z"},
+      {3661 * kSecondNs, "1970-01-01T01:01:01Z"},
+      {kSecondNs, "1970-01-01T00:00:01Z"}};
+  for (const auto& [now_ns, text] : times) {
+    cycle_ = StructuredCycle();
+    cycle_.pod = PodOf("pod", {"c"});
+    AddClaim(ClaimOf("c"));
+    cycle_.claims[0].allocation = std::make_shared<proto::kube::AllocationResultV1>();
+    ClaimProgress progress = writes.PreBind(&cycle_, "n", now_ns);
+    ASSERT_TRUE(progress.call.has_value());
+    const ClaimReply reply = {absl::OkStatus(), progress.call->claim};
+    progress = writes.Resume(&cycle_, &reply, now_ns);
+    ASSERT_TRUE(progress.call.has_value());
+    EXPECT_EQ(progress.call->claim->status().allocation().allocation_timestamp(), text);
+  }
 }
 
 // A claim for extended resources whose creation the informers deliver late: its devices stay in
