@@ -190,8 +190,8 @@ class DeviceInventory {
   SliceId AddSlice();
   // Publishes a slice, replaces it, or withdraws it (null).
   DeviceUndo SetSlice(SliceId id, SliceRef slice);
-  // The claim holds these devices from now on, whoever else does. Without holds it leaves. `undo`,
-  // unless null, becomes what takes this back.
+  // The claim holds these devices from now on, whoever else does. Without holds it leaves. Fills
+  // `undo`, unless it is null, for Undo.
   void SetHolder(DeviceHolder holder, DeviceHolding holding, DeviceUndo* undo = nullptr);
   void SetCharged(InventoryRow row, bool charged) { rows_[row.value()].use.charged = charged; }
   void Undo(const DeviceUndo& undo);

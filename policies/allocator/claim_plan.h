@@ -82,7 +82,7 @@ struct PlannedClaim {
 
 class ClaimPlan {
  public:
-  // Claims and classes outlive the plan, but for the index.
+  // The claims and the classes outlive the plan; the index need not.
   ClaimPlan(const AllocatorOptions& options, const DeviceCatalog& catalog,
             const DeviceClassIndex& classes, SelectorVerdicts* verdicts,
             absl::Span<const proto::kube::ResourceClaimV1* const> claims);
@@ -96,10 +96,10 @@ class ClaimPlan {
   // first asked for.
   const std::string& Content() const;
 
-  // Whether some request or constraint is not valid, which is told with the claim's name.
+  // Whether a request or constraint is invalid. The errors contain the claims' names.
   bool has_errors() const;
-  // Plans for these claims instead.
-  // REQUIRES: no errors, and as many claims, whose specifications are those of the earlier ones.
+  // Makes this the plan of other claims.
+  // REQUIRES: !has_errors(); the claims have the same specifications in the same order.
   void Rename(absl::Span<const proto::kube::ResourceClaimV1* const> claims);
 
   // O(1) once known.

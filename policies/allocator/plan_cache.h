@@ -18,8 +18,8 @@ class PlanCache {
   using Claims = absl::Span<const proto::kube::ResourceClaimV1* const>;
   using Specs = std::vector<std::shared_ptr<const proto::kube::DeviceClaim>>;
 
-  // A plan for claims with the very specifications of these, perhaps for other claims that have
-  // them too (ClaimPlan::Rename); null if there is none. O(claims).
+  // The plan of claims that have the same specification objects as these; null if there is none.
+  // Call ClaimPlan::Rename before use. O(claims).
   std::shared_ptr<ClaimPlan> Find(Claims claims);
   // Keeps a plan without errors. `specs` are those of its claims.
   void Keep(Specs specs, std::shared_ptr<ClaimPlan> plan);

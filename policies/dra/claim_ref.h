@@ -1,8 +1,8 @@
-// ClaimRef: a version of a claim of resource.k8s.io/v1. It never changes: a write makes another
+// ClaimRef: an immutable version of a ResourceClaim of resource.k8s.io/v1. A write makes another
 // version.
 //
-// Most versions are passed on, and few are read. A version may therefore come from a ClaimSource,
-// which makes the v1 message when somebody reads it, once for all copies of the reference.
+// The rules read few of the versions that they receive. A version may therefore come from a
+// ClaimSource, which builds the v1 message at its first use, once for all copies of the reference.
 #ifndef DRASIM_POLICIES_DRA_CLAIM_REF_H_
 #define DRASIM_POLICIES_DRA_CLAIM_REF_H_
 
@@ -32,13 +32,11 @@ class ClaimSource {
     if (message_ == nullptr) message_ = Make();
     return message_;
   }
-  // What is read of versions that are only passed on: metadata.uid, whether there is a
-  // metadata.deletionTimestamp, whether the object of that UID is the controlling owner, and
-  // status.allocation (null: not set).
-  virtual std::string uid() const = 0;
-  virtual bool deleting() const = 0;
-  virtual bool IsControlledBy(absl::string_view owner) const = 0;
-  virtual AllocationRef allocation() const = 0;
+  // Fields that do not need the message.
+  virtual std::string uid() const = 0;                             // metadata.uid
+  virtual bool deleting() const = 0;                               // has a deletionTimestamp
+  virtual bool IsControlledBy(absl::string_view owner) const = 0;  // `owner`: a UID
+  virtual AllocationRef allocation() const = 0;                    // null: not allocated
 
  protected:
   virtual Message Make() const = 0;
@@ -68,7 +66,7 @@ class ClaimRef {
   // Null for a version that is a message.
   const ClaimSource* source() const { return source_.get(); }
 
-  // These do not make the message. REQUIRES: not null.
+  // Fields that do not need the message (ClaimSource). REQUIRES: not null.
   std::string uid() const;
   bool deleting() const;
   bool IsControlledBy(absl::string_view owner) const;
@@ -103,10 +101,10 @@ struct ClaimParts {
   std::shared_ptr<const proto::kube::ObjectMeta> metadata;  // null: not set
 };
 
-// Those of a message that was not made by KeepParts keep it alive. O(1).
+// The parts of a claim. If KeepParts did not make its message, they keep the message alive. O(1).
 ClaimParts PartsOf(const ClaimRef& claim);
 
-// A message of the arena, which refers to parts that are not the arena's.
+// A reference to `claim`, a message of the arena that points to the parts; keeps both alive.
 ClaimRef::Message KeepParts(proto::kube::ResourceClaimV1* claim,
                             std::shared_ptr<google::protobuf::Arena> arena, ClaimParts parts);
 

@@ -16,14 +16,14 @@
 
 namespace drasim {
 
-// What the scheduler's writes do to a claim while they bind a pod.
+// A write of the scheduler to a claim, made to bind a pod.
 struct ClaimEdit {
   bool guards = false;                                     // adds kStructuredClaimFinalizer
   AllocationRef allocation;                                // of the status; null: stays as it is
   std::optional<proto::kube::ConsumerReference> consumer;  // is added to status.reservedFor
 };
 
-// The next version of a claim by an edit: a ClaimRef's source.
+// The version of a claim that follows an edit.
 class EditedClaim : public ClaimSource {
  public:
   EditedClaim(ClaimRef from, ClaimEdit edit) : from_(std::move(from)), edit_(std::move(edit)) {}
@@ -50,7 +50,7 @@ ClaimRef EditClaim(ClaimRef from, ClaimEdit edit);
 // The allocation with allocationTimestamp; both share their devices.
 AllocationRef WithTimestamp(AllocationRef allocation, const std::string& timestamp);
 
-// The next version of a claim, by other changes.
+// Builds the next version of a claim; for changes that are no ClaimEdit.
 class ClaimDraft {
  public:
   ClaimDraft();
