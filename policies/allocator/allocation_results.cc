@@ -19,6 +19,7 @@ using proto::kube::DeviceAllocationConfiguration;
 using proto::kube::DeviceConfiguration;
 using proto::kube::DeviceRequestAllocationResult;
 using proto::kube::NodeSelector;
+using proto::kube::NodeSelectorTerm;
 using proto::kube::SelectorRequirement;
 using Requirements = google::protobuf::RepeatedPtrField<SelectorRequirement>;
 
@@ -97,7 +98,7 @@ void AddClassConfigs(const ClaimPlan& plan, const AllocationSearch& search, uint
 void AddClaimConfigs(const ClaimPlan& plan, const AllocationSearch& search, uint32_t claim,
                      bool clears, AllocationResultV1* allocation) {
   const PlannedClaim& planned = plan.claims()[claim];
-  for (const DeviceConfiguration& config : planned.claim->spec().devices().config()) {
+  for (const DeviceConfiguration& config : planned.claim.devices->config()) {
     const auto& names = config.requests();
     const auto has = [&names](const std::string& name) {
       return std::find(names.begin(), names.end(), name) != names.end();
@@ -132,11 +133,11 @@ void AddRequirements(const Requirements& from, Requirements* to) {
   }
 }
 
+// The nodes on which all of the devices are.
 absl::Status AddNodeSelector(const DeviceCatalog& catalog,
                              const std::vector<const TakenDevice*>& devices,
                              const std::string& node_name, AllocationResultV1* allocation) {
-  NodeSelector selector;
-  auto* term = selector.add_node_selector_terms();
+  NodeSelectorTerm* const term = allocation->mutable_node_selector()->add_node_selector_terms();
   for (const TakenDevice* taken : devices) {
     const proto::kube::Device& device = *catalog.devices()[taken->device].device;
     const auto& spec = catalog.slices()[catalog.devices()[taken->device].slice].slice->spec();
@@ -147,7 +148,7 @@ absl::Status AddNodeSelector(const DeviceCatalog& catalog,
       name->set_key("metadata.name");
       name->set_operator_("In");
       name->add_values(node_name);
-      break;
+      return absl::OkStatus();
     }
     const NodeSelector& given = own ? device.node_selector() : spec.node_selector();
     if (given.node_selector_terms_size() > 1) {
@@ -159,9 +160,8 @@ absl::Status AddNodeSelector(const DeviceCatalog& catalog,
       AddRequirements(more.match_expressions(), term->mutable_match_expressions());
     }
   }
-  if (!term->match_fields().empty() || !term->match_expressions().empty()) {
-    *allocation->mutable_node_selector() = std::move(selector);
-  }
+  const bool everywhere = term->match_fields().empty() && term->match_expressions().empty();
+  if (everywhere) allocation->clear_node_selector();
   return absl::OkStatus();
 }
 
@@ -185,8 +185,8 @@ absl::StatusOr<std::vector<AllocationResultV1>> AllocationResults(const NodePool
         AddNodeSelector(pools.catalog(), devices[claim], node_name, &results[claim]);
     if (!added.ok()) {
       return absl::InvalidArgumentError(absl::StrCat("create NodeSelector for claim ",
-                                                     plan->claims()[claim].claim->metadata().name(),
-                                                     ": ", added.message()));
+                                                     plan->claims()[claim].claim.name, ": ",
+                                                     added.message()));
     }
   }
   return results;

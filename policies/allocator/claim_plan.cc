@@ -14,7 +14,6 @@ using proto::kube::DeviceClass;
 using proto::kube::DeviceConstraint;
 using proto::kube::DeviceRequest;
 using proto::kube::DeviceSubRequest;
-using proto::kube::ResourceClaimV1;
 
 bool Names(const DeviceConstraint& constraint, const RequestPlan& request) {
   const auto& names = constraint.requests();
@@ -27,17 +26,11 @@ bool Names(const DeviceConstraint& constraint, const RequestPlan& request) {
 
 }  // namespace
 
-std::string PlannedClaim::text() const {
-  const proto::kube::ObjectMeta& metadata = claim->metadata();
-  if (metadata.namespace_().empty()) return metadata.name();
-  return absl::StrCat(metadata.namespace_(), "/", metadata.name());
-}
-
 ClaimPlan::ClaimPlan(const AllocatorOptions& options, const DeviceCatalog& catalog,
                      const DeviceClassIndex& classes, SelectorVerdicts* verdicts,
-                     absl::Span<const ResourceClaimV1* const> claims)
+                     AskedClaims claims)
     : options_(options), catalog_(catalog), verdicts_(verdicts), demands_(1) {
-  for (const ResourceClaimV1* claim : claims) AddClaim(*claim, classes);
+  for (const AskedClaim& claim : claims) AddClaim(claim, classes);
   for (PlannedClaim& claim : claims_) AddConstraints(&claim);
 }
 
@@ -49,14 +42,13 @@ bool ClaimPlan::has_errors() const {
          });
 }
 
-void ClaimPlan::Rename(absl::Span<const ResourceClaimV1* const> claims) {
+void ClaimPlan::Rename(AskedClaims claims) {
   for (size_t i = 0; i < claims_.size(); ++i) claims_[i].claim = claims[i];
 }
 
-void ClaimPlan::AddClaim(const ResourceClaimV1& claim, const DeviceClassIndex& classes) {
-  claims_.emplace_back();
-  claims_.back().claim = &claim;
-  for (const DeviceRequest& request : claim.spec().devices().requests()) {
+void ClaimPlan::AddClaim(const AskedClaim& claim, const DeviceClassIndex& classes) {
+  claims_.push_back({claim, {}, "", {}});
+  for (const DeviceRequest& request : claim.devices->requests()) {
     AddGroup(request, classes, &claims_.back());
   }
 }
@@ -158,7 +150,7 @@ std::string ClaimPlan::FillRequest(const Request& request, const DeviceClassInde
 }
 
 void ClaimPlan::AddConstraints(PlannedClaim* claim) {
-  const auto& given = claim->claim->spec().devices().constraints();
+  const auto& given = claim->claim.devices->constraints();
   for (int i = 0; i < given.size(); ++i) {
     const DeviceConstraint& constraint = given[i];
     const bool knows_distinct =

@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "model/proto/resource.pb.h"
 #include "policies/allocator/allocator_options.h"
+#include "policies/allocator/asked_claim.h"
 #include "policies/allocator/capacity_policy.h"
 #include "policies/allocator/device_catalog.h"
 #include "policies/allocator/device_taints.h"
@@ -73,8 +74,8 @@ struct ConstraintPlan {
 };
 
 struct PlannedClaim {
-  const proto::kube::ResourceClaimV1* claim = nullptr;
-  std::string text() const;  // "namespace/name", or "name"
+  AskedClaim claim;
+  std::string text() const { return claim.text(); }
   std::vector<RequestGroup> groups;
   std::string error;  // of the constraints
   std::vector<ConstraintPlan> constraints;
@@ -84,8 +85,7 @@ class ClaimPlan {
  public:
   // The claims and the classes outlive the plan; the index need not.
   ClaimPlan(const AllocatorOptions& options, const DeviceCatalog& catalog,
-            const DeviceClassIndex& classes, SelectorVerdicts* verdicts,
-            absl::Span<const proto::kube::ResourceClaimV1* const> claims);
+            const DeviceClassIndex& classes, SelectorVerdicts* verdicts, AskedClaims claims);
 
   const std::vector<PlannedClaim>& claims() const { return claims_; }
   const RequestPlan& request(uint32_t index) const { return requests_[index]; }
@@ -100,7 +100,7 @@ class ClaimPlan {
   bool has_errors() const;
   // Makes this the plan of other claims.
   // REQUIRES: !has_errors(); the claims have the same specifications in the same order.
-  void Rename(absl::Span<const proto::kube::ResourceClaimV1* const> claims);
+  void Rename(AskedClaims claims);
 
   // O(1) once known.
   KindVerdict VerdictOf(uint32_t request, uint32_t kind) {
@@ -116,7 +116,7 @@ class ClaimPlan {
   std::string CapacityError(uint32_t request, uint32_t kind, const std::string& device_text);
 
  private:
-  void AddClaim(const proto::kube::ResourceClaimV1& claim, const DeviceClassIndex& classes);
+  void AddClaim(const AskedClaim& claim, const DeviceClassIndex& classes);
   void AddGroup(const proto::kube::DeviceRequest& request, const DeviceClassIndex& classes,
                 PlannedClaim* claim);
   template <typename Request>

@@ -107,7 +107,7 @@ void DeviceChecks::FillSelectors(uint32_t index) {
   }
   requests_[index].class_selectors = texts.size();
   const PlannedClaim& claim = plan_.claims()[plan.claim];
-  const auto& request = claim.claim->spec().devices().requests(static_cast<int>(plan.group));
+  const auto& request = claim.claim.devices->requests(static_cast<int>(plan.group));
   const auto add = [&](const auto& selectors) {
     for (const auto& selector : selectors) {
       texts.push_back(selector.cel().expression());

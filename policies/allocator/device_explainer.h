@@ -20,6 +20,7 @@
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/allocator/allocator_options.h"
+#include "policies/allocator/asked_claim.h"
 #include "policies/allocator/device_catalog.h"
 #include "policies/allocator/device_checks.h"
 #include "policies/allocator/device_story.h"
@@ -28,7 +29,7 @@
 namespace drasim {
 
 struct DeviceQuestion {
-  std::vector<const proto::kube::ResourceClaimV1*> claims;  // none is allocated
+  std::vector<AskedClaim> claims;  // none is allocated
   DeviceUse use;
   DeviceHolderTexts holders;  // of devices of `use`
   std::vector<const proto::kube::Node*> nodes;

@@ -283,7 +283,7 @@ RequestStory DeviceSurvey::StoryOf(uint32_t request) {
   story.admin = plan.admin;
   story.error = plan.error;
   const PlannedClaim& claim = plan_.claims()[plan.claim];
-  const auto& proto = claim.claim->spec().devices().requests(static_cast<int>(plan.group));
+  const auto& proto = claim.claim.devices->requests(static_cast<int>(plan.group));
   if (plan.parent.empty()) {
     story.device_class = proto.exactly().device_class_name();
   } else {

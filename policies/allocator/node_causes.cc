@@ -10,7 +10,7 @@
 namespace drasim {
 namespace {
 
-using proto::kube::ResourceClaimV1;
+using proto::kube::DeviceClaim;
 
 // Values of a constraint that are told.
 constexpr size_t kValuesShown = 4;
@@ -49,9 +49,9 @@ std::string NodeCauses::ShortageText(DeviceStage stage, const Range& before, con
 
 NodeCauses::NodeCauses(std::shared_ptr<HeldDevices> held,
                        std::shared_ptr<SelectorVerdicts> verdicts,
-                       absl::Span<const proto::kube::DeviceClass* const> classes, Claims claims,
-                       absl::Span<const proto::kube::Node* const> nodes, ClaimPlan* plan,
-                       DeviceChecks* checks, const DeviceSurvey* survey)
+                       absl::Span<const proto::kube::DeviceClass* const> classes,
+                       AskedClaims claims, absl::Span<const proto::kube::Node* const> nodes,
+                       ClaimPlan* plan, DeviceChecks* checks, const DeviceSurvey* survey)
     : options_(held->pools().options()),
       catalog_(held->pools().catalog()),
       held_(std::move(held)),
@@ -147,19 +147,19 @@ std::string NodeCauses::TooFewText(const NodeKey& key, const NodeGroup& found) c
                       group.prioritized ? "has no alternative: " : "", absl::StrJoin(texts, "; "));
 }
 
-std::vector<ResourceClaimV1> NodeCauses::ClaimsWithout(
+std::vector<DeviceClaim> NodeCauses::DevicesWithout(
     std::optional<std::pair<size_t, int>> left_out) const {
-  std::vector<ResourceClaimV1> claims;
+  std::vector<DeviceClaim> devices;
   for (size_t c = 0; c < claims_.size(); ++c) {
-    claims.push_back(*claims_[c]);
-    auto* constraints = claims.back().mutable_spec()->mutable_devices()->mutable_constraints();
+    devices.push_back(*claims_[c].devices);
+    auto* constraints = devices.back().mutable_constraints();
     if (!left_out.has_value()) {
       constraints->Clear();
     } else if (left_out->first == c) {
       constraints->DeleteSubrange(left_out->second, 1);
     }
   }
-  return claims;
+  return devices;
 }
 
 bool NodeCauses::FitsWithout(std::optional<std::pair<size_t, int>> left_out, size_t node) {
@@ -168,12 +168,14 @@ bool NodeCauses::FitsWithout(std::optional<std::pair<size_t, int>> left_out, siz
   std::unique_ptr<Relaxed>& relaxed = relaxed_[key];
   if (relaxed == nullptr) {
     relaxed = std::make_unique<Relaxed>();
-    relaxed->claims = ClaimsWithout(left_out);
-    for (const ResourceClaimV1& claim : relaxed->claims) relaxed->pointers.push_back(&claim);
+    relaxed->devices = DevicesWithout(left_out);
+    for (size_t c = 0; c < claims_.size(); ++c) {
+      relaxed->claims.emplace_back(&relaxed->devices[c], claims_[c].ns, claims_[c].name);
+    }
     relaxed->allocator = StructuredAllocator::Make(held_, verdicts_, classes_);
   }
   AllocationOutcome outcome = AllocationOutcome::kDoesNotFit;
-  relaxed->allocator->DecideAll(absl::MakeConstSpan(&survey_.views()[node], 1), relaxed->pointers,
+  relaxed->allocator->DecideAll(absl::MakeConstSpan(&survey_.views()[node], 1), relaxed->claims,
                                 absl::MakeSpan(&outcome, 1));
   return outcome == AllocationOutcome::kAllocated;
 }

@@ -28,11 +28,9 @@ namespace drasim {
 
 class NodeCauses {
  public:
-  using Claims = absl::Span<const proto::kube::ResourceClaimV1* const>;
-
   // All must outlive it. `nodes` are those of the survey.
   NodeCauses(std::shared_ptr<HeldDevices> held, std::shared_ptr<SelectorVerdicts> verdicts,
-             absl::Span<const proto::kube::DeviceClass* const> classes, Claims claims,
+             absl::Span<const proto::kube::DeviceClass* const> classes, AskedClaims claims,
              absl::Span<const proto::kube::Node* const> nodes, ClaimPlan* plan,
              DeviceChecks* checks, const DeviceSurvey* survey);
 
@@ -62,8 +60,8 @@ class NodeCauses {
   using NodeKey = std::tuple<NodeStory::Cause, size_t, size_t, std::string>;
   // The claims without some constraint.
   struct Relaxed {
-    std::vector<proto::kube::ResourceClaimV1> claims;
-    std::vector<const proto::kube::ResourceClaimV1*> pointers;
+    std::vector<proto::kube::DeviceClaim> devices;
+    std::vector<AskedClaim> claims;
     std::unique_ptr<StructuredAllocator> allocator;
   };
 
@@ -75,8 +73,8 @@ class NodeCauses {
   // none.
   bool NoteTooFew(size_t node);
   std::string TooFewText(const NodeKey& key, const NodeGroup& found) const;
-  // The claims without constraint `left_out` of claim `of`, or without any (none).
-  std::vector<proto::kube::ResourceClaimV1> ClaimsWithout(
+  // What the claims ask for without a constraint, given by claim and index, or without any (none).
+  std::vector<proto::kube::DeviceClaim> DevicesWithout(
       std::optional<std::pair<size_t, int>> left_out) const;
   bool FitsWithout(std::optional<std::pair<size_t, int>> left_out, size_t node);
   // Every request alone has enough devices on the node.
@@ -99,7 +97,7 @@ class NodeCauses {
   std::shared_ptr<HeldDevices> held_;
   std::shared_ptr<SelectorVerdicts> verdicts_;
   absl::Span<const proto::kube::DeviceClass* const> classes_;
-  Claims claims_;
+  AskedClaims claims_;
   absl::Span<const proto::kube::Node* const> nodes_;
   ClaimPlan& plan_;
   DeviceChecks& checks_;

@@ -10,9 +10,9 @@ constexpr size_t kMaxKeptPlans = 64;
 
 }  // namespace
 
-std::shared_ptr<ClaimPlan> PlanCache::Find(Claims claims) {
+std::shared_ptr<ClaimPlan> PlanCache::Find(AskedClaims claims) {
   key_.clear();
-  for (const auto* claim : claims) key_.push_back(&claim->spec().devices());
+  for (const AskedClaim& claim : claims) key_.push_back(claim.devices);
   const auto found = plans_.find(key_);
   return found == plans_.end() ? nullptr : found->second.plan;
 }

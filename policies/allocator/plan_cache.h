@@ -7,20 +7,19 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/types/span.h"
 #include "model/proto/resource.pb.h"
+#include "policies/allocator/asked_claim.h"
 #include "policies/allocator/claim_plan.h"
 
 namespace drasim {
 
 class PlanCache {
  public:
-  using Claims = absl::Span<const proto::kube::ResourceClaimV1* const>;
   using Specs = std::vector<std::shared_ptr<const proto::kube::DeviceClaim>>;
 
   // The plan of claims that have the same specification objects as these; null if there is none.
   // Call ClaimPlan::Rename before use. O(claims).
-  std::shared_ptr<ClaimPlan> Find(Claims claims);
+  std::shared_ptr<ClaimPlan> Find(AskedClaims claims);
   // Keeps a plan without errors. `specs` are those of its claims.
   void Keep(Specs specs, std::shared_ptr<ClaimPlan> plan);
   // Must be called when a class changes: plans refer to them.

@@ -23,9 +23,6 @@
 namespace drasim {
 namespace {
 
-using proto::kube::ResourceClaimV1;
-using ClaimSpan = absl::Span<const ResourceClaimV1* const>;
-
 // A claim is one bit of a word in the search.
 constexpr size_t kMaxClaims = 64;
 
@@ -46,7 +43,7 @@ class AllocatorState {
     spec_of_ = std::move(spec_of);
   }
 
-  AllocationAnswer Decide(const proto::kube::Node& node, ClaimSpan claims) {
+  AllocationAnswer Decide(const proto::kube::Node& node, AskedClaims claims) {
     AllocationAnswer answer;
     if (!Accepts(claims, &answer)) return answer;
     Plan(claims);
@@ -60,7 +57,7 @@ class AllocatorState {
     return answer;
   }
 
-  AllocationAnswer Allocate(const proto::kube::Node& node, ClaimSpan claims) {
+  AllocationAnswer Allocate(const proto::kube::Node& node, AskedClaims claims) {
     AllocationAnswer answer;
     if (!Accepts(claims, &answer)) return answer;
     Plan(claims);
@@ -86,7 +83,7 @@ class AllocatorState {
     return answer;
   }
 
-  void DecideAll(absl::Span<const NodeView* const> nodes, ClaimSpan claims,
+  void DecideAll(absl::Span<const NodeView* const> nodes, AskedClaims claims,
                  absl::Span<AllocationOutcome> outcomes) {
     DRASIM_CHECK_EQ(nodes.size(), outcomes.size());
     AllocationAnswer refused;
@@ -98,7 +95,7 @@ class AllocatorState {
     for (size_t i = 0; i < nodes.size(); ++i) outcomes[i] = OutcomeOn(*nodes[i]);
   }
 
-  const NodeOutcomes* DecideNodes(ClaimSpan claims) {
+  const NodeOutcomes* DecideNodes(AskedClaims claims) {
     AllocationAnswer refused;
     if (!Accepts(claims, &refused)) return nullptr;
     Plan(claims);
@@ -123,8 +120,8 @@ class AllocatorState {
     return &known;
   }
 
-  void RankAll(absl::Span<const NodeView* const> nodes, ClaimSpan claims, absl::Span<int64_t> ranks,
-               ChoiceCounts* counts) {
+  void RankAll(absl::Span<const NodeView* const> nodes, AskedClaims claims,
+               absl::Span<int64_t> ranks, ChoiceCounts* counts) {
     DRASIM_CHECK_EQ(nodes.size(), ranks.size());
     DRASIM_CHECK(pools_.options().policy != nullptr);
     Plan(claims);
@@ -146,14 +143,14 @@ class AllocatorState {
  private:
   static constexpr char kInvalidPools[] = "invalid resource pools were encountered";
 
-  static bool Accepts(ClaimSpan claims, AllocationAnswer* answer) {
+  static bool Accepts(AskedClaims claims, AllocationAnswer* answer) {
     if (claims.size() <= kMaxClaims) return true;
     answer->outcome = AllocationOutcome::kError;
     answer->error = absl::StrCat("found ", claims.size(), " claims, expected at most ", kMaxClaims);
     return false;
   }
 
-  void Plan(ClaimSpan claims) {
+  void Plan(AskedClaims claims) {
     held_->states().Refresh();
     const bool same = plan_ != nullptr &&
                       std::equal(claims.begin(), claims.end(), claims_.begin(), claims_.end());
@@ -258,7 +255,7 @@ class AllocatorState {
   NodePools& pools_;
   std::shared_ptr<SelectorVerdicts> verdicts_;
   std::vector<const proto::kube::DeviceClass*> classes_;
-  std::vector<const ResourceClaimV1*> claims_;
+  std::vector<AskedClaim> claims_;
   PlanCache* plans_ = nullptr;
   StructuredAllocator::SpecOf spec_of_;
   std::shared_ptr<ClaimPlan> plan_;
@@ -295,29 +292,24 @@ void StructuredAllocator::SharePlans(PlanCache* plans, SpecOf spec_of) {
   state_->SharePlans(plans, std::move(spec_of));
 }
 
-AllocationAnswer StructuredAllocator::Allocate(const proto::kube::Node& node,
-                                               absl::Span<const ResourceClaimV1* const> claims) {
+AllocationAnswer StructuredAllocator::Allocate(const proto::kube::Node& node, AskedClaims claims) {
   return state_->Allocate(node, claims);
 }
 
-AllocationAnswer StructuredAllocator::Decide(const proto::kube::Node& node,
-                                             absl::Span<const ResourceClaimV1* const> claims) {
+AllocationAnswer StructuredAllocator::Decide(const proto::kube::Node& node, AskedClaims claims) {
   return state_->Decide(node, claims);
 }
 
-const NodeOutcomes* StructuredAllocator::DecideNodes(
-    absl::Span<const ResourceClaimV1* const> claims) {
+const NodeOutcomes* StructuredAllocator::DecideNodes(AskedClaims claims) {
   return state_->DecideNodes(claims);
 }
 
-void StructuredAllocator::DecideAll(absl::Span<const NodeView* const> nodes,
-                                    absl::Span<const ResourceClaimV1* const> claims,
+void StructuredAllocator::DecideAll(absl::Span<const NodeView* const> nodes, AskedClaims claims,
                                     absl::Span<AllocationOutcome> outcomes) {
   state_->DecideAll(nodes, claims, outcomes);
 }
 
-void StructuredAllocator::RankAll(absl::Span<const NodeView* const> nodes,
-                                  absl::Span<const ResourceClaimV1* const> claims,
+void StructuredAllocator::RankAll(absl::Span<const NodeView* const> nodes, AskedClaims claims,
                                   absl::Span<int64_t> ranks, ChoiceCounts* counts) {
   state_->RankAll(nodes, claims, ranks, counts);
 }

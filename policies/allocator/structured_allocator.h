@@ -30,6 +30,7 @@
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/allocator/allocation_outcome.h"
+#include "policies/allocator/asked_claim.h"
 #include "policies/allocator/choice.h"
 #include "policies/allocator/device_use.h"
 #include "policies/allocator/held_devices.h"
@@ -74,32 +75,28 @@ class StructuredAllocator {
   // must not change, nor move, while the allocator lives: what follows from them alone is kept.
   // Shares have the id aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa: a caller that needs several gives them
   // others.
-  AllocationAnswer Allocate(const proto::kube::Node& node,
-                            absl::Span<const proto::kube::ResourceClaimV1* const> claims);
+  AllocationAnswer Allocate(const proto::kube::Node& node, AskedClaims claims);
 
   // The same without the results: what a filter needs.
-  AllocationAnswer Decide(const proto::kube::Node& node,
-                          absl::Span<const proto::kube::ResourceClaimV1* const> claims);
+  AllocationAnswer Decide(const proto::kube::Node& node, AskedClaims claims);
 
   // Decides for all nodes of HeldDevices::SetNodes, as Decide does: what changed since the latest
   // decision for claims that differ in nothing but their names is decided again, the rest is known.
   // Null, for lack of answers to share: without share_answers, or for claims that are refused
   // anywhere. Valid until the next call. O(changed nodes).
-  const NodeOutcomes* DecideNodes(absl::Span<const proto::kube::ResourceClaimV1* const> claims);
+  const NodeOutcomes* DecideNodes(AskedClaims claims);
 
   // Decides for many nodes, views of the allocator's pools: outcomes[i] is that of Decide on
   // nodes[i], which also says why. Nodes in the same state (NodeStates) cost one search, as do
   // claims that differ in nothing but their names.
   // REQUIRES: outcomes has the size of nodes.
-  void DecideAll(absl::Span<const NodeView* const> nodes,
-                 absl::Span<const proto::kube::ResourceClaimV1* const> claims,
+  void DecideAll(absl::Span<const NodeView* const> nodes, AskedClaims claims,
                  absl::Span<AllocationOutcome> outcomes);
 
   // The policy's ranks of nodes on which the claims can be allocated: less is better. Equal nodes
   // share a search, as in DecideAll; `counts` counts them all.
   // REQUIRES: there is a policy; ranks has the size of nodes; Decide gives kAllocated for each.
-  void RankAll(absl::Span<const NodeView* const> nodes,
-               absl::Span<const proto::kube::ResourceClaimV1* const> claims,
+  void RankAll(absl::Span<const NodeView* const> nodes, AskedClaims claims,
                absl::Span<int64_t> ranks, ChoiceCounts* counts);
 
  private:

@@ -23,7 +23,7 @@ ClaimTransition TransitionOf(const kube::ResourceClaimV1* before,
   return change;
 }
 
-bool ClaimChangeHelps(const kube::Pod& pod, const ClaimTransition& change,
+bool ClaimChangeHelps(const ClaimingPod& pod, const ClaimTransition& change,
                       const ClaimCache& cache) {
   if (!change.MayHelp()) return false;
   bool uses_claim = false;
@@ -34,9 +34,8 @@ bool ClaimChangeHelps(const kube::Pod& pod, const ClaimTransition& change,
   return uses_claim || (change.was_allocated && !change.is_allocated);
 }
 
-bool PodChangeHelps(const kube::Pod& pod, const kube::Pod& changed, const ClaimCache& cache) {
-  return pod.metadata().uid() == changed.metadata().uid() &&
-         ForEachPodClaim(changed, cache, [](const ClaimRef&) {}).ok();
+bool PodChangeHelps(const ClaimingPod& pod, const ClaimingPod& changed, const ClaimCache& cache) {
+  return pod.uid == changed.uid && ForEachPodClaim(changed, cache, [](const ClaimRef&) {}).ok();
 }
 
 }  // namespace drasim

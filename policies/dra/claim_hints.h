@@ -7,9 +7,9 @@
 
 #include <string>
 
-#include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/dra/claim_port.h"
+#include "policies/dra/claiming_pod.h"
 
 namespace drasim {
 
@@ -34,13 +34,12 @@ ClaimTransition TransitionOf(const proto::kube::ResourceClaimV1* before,
 
 // Only pods whose claims are all there can be helped: all of them when an allocation went away,
 // otherwise those that use the claim, if it is new or its status differs.
-bool ClaimChangeHelps(const proto::kube::Pod& pod, const ClaimTransition& change,
+bool ClaimChangeHelps(const ClaimingPod& pod, const ClaimTransition& change,
                       const ClaimCache& cache);
 
 // For a change of `changed` in the names of its generated claims: helps that pod once all its
 // claims are there.
-bool PodChangeHelps(const proto::kube::Pod& pod, const proto::kube::Pod& changed,
-                    const ClaimCache& cache);
+bool PodChangeHelps(const ClaimingPod& pod, const ClaimingPod& changed, const ClaimCache& cache);
 
 }  // namespace drasim
 

@@ -7,11 +7,10 @@ namespace {
 
 namespace kube = ::drasim::proto::kube;
 
-bool IsOwnedBy(const kube::ResourceClaimV1& claim, const kube::Pod& pod) {
+bool IsOwnedBy(const kube::ResourceClaimV1& claim, const ClaimingPod& pod) {
   const auto& owners = claim.metadata().owner_references();
   return std::any_of(owners.begin(), owners.end(), [&](const kube::OwnerReference& owner) {
-    return owner.controller() && owner.name() == pod.metadata().name() &&
-           owner.uid() == pod.metadata().uid();
+    return owner.controller() && owner.name() == pod.name && owner.uid() == pod.uid;
   });
 }
 
@@ -23,7 +22,7 @@ bool IsExtendedResourceClaim(const kube::ResourceClaimV1& claim) {
   return found != annotations.end() && found->second == "true";
 }
 
-ClaimRef ClaimCache::FindExtendedClaim(const kube::Pod& pod) const {
+ClaimRef ClaimCache::FindExtendedClaim(const ClaimingPod& pod) const {
   ClaimRef found;
   ForEachClaim([&](const ClaimRef& claim) {
     if (found == nullptr && IsExtendedResourceClaim(*claim) && IsOwnedBy(*claim, pod)) {

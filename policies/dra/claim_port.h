@@ -15,6 +15,7 @@
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/dra/claim_ref.h"
+#include "policies/dra/claiming_pod.h"
 
 namespace drasim {
 
@@ -36,7 +37,7 @@ class ClaimCache {
   virtual void ForEachClaim(absl::FunctionRef<void(const ClaimRef&)> visit) const = 0;
   // The claim that the scheduler made for the pod's extended resources in an earlier attempt; null
   // if there is none. O(claims), unless a cache keeps them by owner.
-  virtual ClaimRef FindExtendedClaim(const proto::kube::Pod& pod) const;
+  virtual ClaimRef FindExtendedClaim(const ClaimingPod& pod) const;
   // The devices that all of these claims hold.
   virtual const AllocatedDevices& allocated() const = 0;
   // Null if there is none. Valid until the cache changes.

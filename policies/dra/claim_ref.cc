@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "model/kube/objects.h"
 
 namespace drasim {
 namespace {
@@ -24,6 +25,20 @@ class PartsKeeper {
 
 }  // namespace
 
+bool IsReservedFor(const kube::ResourceClaimV1& claim, absl::string_view consumer_uid) {
+  return absl::c_any_of(claim.status().reserved_for(), [&](const kube::ConsumerReference& each) {
+    return each.uid() == consumer_uid;
+  });
+}
+
+absl::string_view ClaimRef::ns() const {
+  return source_ == nullptr ? message_->metadata().namespace_() : source_->ns();
+}
+
+absl::string_view ClaimRef::name() const {
+  return source_ == nullptr ? message_->metadata().name() : source_->name();
+}
+
 std::string ClaimRef::uid() const {
   return source_ == nullptr ? message_->metadata().uid() : source_->uid();
 }
@@ -33,12 +48,26 @@ bool ClaimRef::deleting() const {
                             : source_->deleting();
 }
 
+bool ClaimRef::guarded() const {
+  if (source_ != nullptr) return source_->guarded();
+  return absl::c_linear_search(message_->metadata().finalizers(), kStructuredClaimFinalizer);
+}
+
+bool ClaimRef::IsReservedFor(absl::string_view consumer) const {
+  return source_ == nullptr ? drasim::IsReservedFor(*message_, consumer)
+                            : source_->IsReservedFor(consumer);
+}
+
 bool ClaimRef::IsControlledBy(absl::string_view owner) const {
   if (source_ != nullptr) return source_->IsControlledBy(owner);
   return absl::c_any_of(message_->metadata().owner_references(),
                         [owner](const kube::OwnerReference& reference) {
                           return reference.controller() && reference.uid() == owner;
                         });
+}
+
+DevicesRef ClaimRef::devices() const {
+  return source_ == nullptr ? PartsOf(*this).devices : source_->devices();
 }
 
 AllocationRef ClaimRef::allocation() const {

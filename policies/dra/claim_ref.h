@@ -21,6 +21,9 @@
 namespace drasim {
 
 using AllocationRef = std::shared_ptr<const proto::kube::AllocationResultV1>;
+using DevicesRef = std::shared_ptr<const proto::kube::DeviceClaim>;
+
+bool IsReservedFor(const proto::kube::ResourceClaimV1& claim, absl::string_view consumer_uid);
 
 class ClaimSource {
  public:
@@ -32,11 +35,17 @@ class ClaimSource {
     if (message_ == nullptr) message_ = Make();
     return message_;
   }
-  // Fields that do not need the message.
-  virtual std::string uid() const = 0;                             // metadata.uid
-  virtual bool deleting() const = 0;                               // has a deletionTimestamp
-  virtual bool IsControlledBy(absl::string_view owner) const = 0;  // `owner`: a UID
-  virtual AllocationRef allocation() const = 0;                    // null: not allocated
+  // Fields that do not need the message. Texts are valid as long as the source is.
+  virtual absl::string_view ns() const = 0;      // metadata.namespace
+  virtual absl::string_view name() const = 0;    // metadata.name
+  virtual std::string uid() const = 0;           // metadata.uid
+  virtual bool deleting() const = 0;             // has a deletionTimestamp
+  virtual bool guarded() const = 0;              // has kStructuredClaimFinalizer
+  virtual DevicesRef devices() const = 0;        // spec.devices; null: not set
+  virtual AllocationRef allocation() const = 0;  // null: not allocated
+  // `owner` and `consumer` are UIDs.
+  virtual bool IsControlledBy(absl::string_view owner) const = 0;
+  virtual bool IsReservedFor(absl::string_view consumer) const = 0;
 
  protected:
   virtual Message Make() const = 0;
@@ -67,10 +76,16 @@ class ClaimRef {
   const ClaimSource* source() const { return source_.get(); }
 
   // Fields that do not need the message (ClaimSource). REQUIRES: not null.
+  absl::string_view ns() const;
+  absl::string_view name() const;
   std::string uid() const;
   bool deleting() const;
-  bool IsControlledBy(absl::string_view owner) const;
+  bool guarded() const;
+  DevicesRef devices() const;
   AllocationRef allocation() const;
+  bool is_allocated() const { return allocation() != nullptr; }
+  bool IsControlledBy(absl::string_view owner) const;
+  bool IsReservedFor(absl::string_view consumer) const;
 
   friend bool operator==(const ClaimRef& ref, std::nullptr_t) {
     return ref.source_ == nullptr && ref.message_ == nullptr;
@@ -96,7 +111,7 @@ class ClaimRef {
 
 // Parts of a claim that its versions share (claim_version.h).
 struct ClaimParts {
-  std::shared_ptr<const proto::kube::DeviceClaim> devices;  // spec.devices; null: not set
+  DevicesRef devices;                                       // spec.devices; null: not set
   AllocationRef allocation;                                 // status.allocation; null: not set
   std::shared_ptr<const proto::kube::ObjectMeta> metadata;  // null: not set
 };

@@ -8,9 +8,9 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/dra/claim_port.h"
+#include "policies/dra/claiming_pod.h"
 
 namespace drasim {
 
@@ -21,12 +21,10 @@ inline bool IsAllocatedClaim(const proto::kube::ResourceClaimV1& claim) {
   return claim.status().has_allocation();
 }
 
-bool IsReservedFor(const proto::kube::ResourceClaimV1& claim, absl::string_view consumer_uid);
 bool CanBeReserved(const proto::kube::ResourceClaimV1& claim);
-bool HasClaimFinalizer(const proto::kube::ResourceClaimV1& claim);
 
 // "default/claim-0"; "claim-0" without a namespace.
-std::string ClaimKey(const proto::kube::ResourceClaimV1& claim);
+std::string ClaimKey(const ClaimRef& claim);
 
 // The claim as a holder of devices: its UID, or its key without one.
 std::string HolderOf(const ClaimRef& claim);
@@ -34,7 +32,7 @@ std::string HolderOf(const ClaimRef& claim);
 // The claims of the pod's entries, in order; an entry for which no claim was needed is passed over.
 // The error's message is upstream's: a claim that is missing, in deletion or another owner's.
 // O(entries).
-absl::Status ForEachPodClaim(const proto::kube::Pod& pod, const ClaimCache& cache,
+absl::Status ForEachPodClaim(const ClaimingPod& pod, const ClaimCache& cache,
                              absl::FunctionRef<void(const ClaimRef&)> visit);
 
 }  // namespace drasim

@@ -52,8 +52,8 @@ void ClaimStore::ForEachClaim(absl::FunctionRef<void(const ClaimRef&)> visit) co
   for (const auto& [key, claim] : claims_) visit(claim);
 }
 
-ClaimRef ClaimStore::FindExtendedClaim(const kube::Pod& pod) const {
-  if (extended_.count(pod.metadata().uid()) == 0) return nullptr;
+ClaimRef ClaimStore::FindExtendedClaim(const ClaimingPod& pod) const {
+  if (extended_.count(pod.uid) == 0) return nullptr;
   return ClaimCache::FindExtendedClaim(pod);
 }
 

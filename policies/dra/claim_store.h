@@ -41,7 +41,7 @@ class ClaimStore : public ClaimCache {
   // In the order of their keys.
   void ForEachClaim(absl::FunctionRef<void(const ClaimRef&)> visit) const override;
   // O(log claims) for a pod without one.
-  ClaimRef FindExtendedClaim(const proto::kube::Pod& pod) const override;
+  ClaimRef FindExtendedClaim(const ClaimingPod& pod) const override;
   const AllocatedDevices& allocated() const override { return allocated_; }
   const proto::kube::DeviceClass* FindClass(absl::string_view name) const override;
   void Assume(const ClaimRef&) override {}  // delivered already

@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "model/kube/objects.h"
 #include "policies/dra/claim_rules.h"
-#include "policies/dra/claim_version.h"
 
 namespace drasim {
 namespace {
@@ -50,7 +49,7 @@ std::optional<ClaimCall> DeleteClaimTask::Update() {
 std::optional<ClaimCall> DeleteClaimTask::Next(const ClaimReply* reply) {
   pauses_ = false;
   if (stage_ == Stage::kBegin) return Update();
-  const std::string key = ClaimKey(*claim_);
+  const std::string key = ClaimKey(claim_);
   if (!reply->status.ok()) {
     if (stage_ == Stage::kRefresh) {
       return Fail(Wrap(reply->status, absl::StrCat("get resourceclaim ", key)));
@@ -77,20 +76,20 @@ std::optional<ClaimCall> DeleteClaimTask::Next(const ClaimReply* reply) {
 
 std::optional<ClaimCall> BindClaimTask::AddFinalizer() {
   ++attempts_;
-  if (!claim_->metadata().deletion_timestamp().empty()) {
+  if (claim_.deleting()) {
     return Fail(absl::FailedPreconditionError(
-        absl::StrCat("claim ", ClaimKey(*claim_), " got deleted in the meantime")));
+        absl::StrCat("claim ", ClaimKey(claim_), " got deleted in the meantime")));
   }
   if (reservation_.allocation == nullptr) return WriteStatus();
-  if (IsAllocatedClaim(*claim_) && reservation_.may_be_written) {
+  if (claim_.is_allocated() && reservation_.may_be_written) {
     reservation_.allocation = nullptr;
     return WriteStatus();
   }
-  if (IsAllocatedClaim(*claim_)) {
+  if (claim_.is_allocated()) {
     return Fail(absl::FailedPreconditionError(
-        absl::StrCat("claim ", ClaimKey(*claim_), " got allocated elsewhere in the meantime")));
+        absl::StrCat("claim ", ClaimKey(claim_), " got allocated elsewhere in the meantime")));
   }
-  if (HasClaimFinalizer(*claim_)) return WriteStatus();
+  if (claim_.guarded()) return WriteStatus();
   stage_ = Stage::kFinalizer;
   ClaimEdit edit;
   edit.guards = true;
@@ -105,7 +104,7 @@ std::optional<ClaimCall> BindClaimTask::WriteStatus() {
   // Without binding conditions it is left to the API server to refuse the reservation.
   if (!reservation_.timestamp.empty() && edit.allocation == nullptr) {
     return Fail(absl::FailedPreconditionError(
-        absl::StrCat("claim ", ClaimKey(*claim_), " got deallocated elsewhere in the meantime")));
+        absl::StrCat("claim ", ClaimKey(claim_), " got deallocated elsewhere in the meantime")));
   }
   edit.consumer = reservation_.consumer;
   if (!reservation_.timestamp.empty() && edit.allocation->allocation_timestamp().empty()) {
@@ -124,7 +123,7 @@ std::optional<ClaimCall> BindClaimTask::TellPod() {
   stage_ = Stage::kPodStatus;
   ClaimCall call = CallOf(ClaimVerb::kPatchPodStatus, claim_);
   auto pod_status = std::make_shared<kube::ExtendedResourceClaimStatus>();
-  pod_status->set_resource_claim_name(claim_->metadata().name());
+  pod_status->set_resource_claim_name(std::string(claim_.name()));
   pod_status->mutable_request_mappings()->Assign(reservation_.mappings.begin(),
                                                  reservation_.mappings.end());
   call.pod_status = std::move(pod_status);
@@ -132,7 +131,7 @@ std::optional<ClaimCall> BindClaimTask::TellPod() {
 }
 
 std::optional<ClaimCall> BindClaimTask::AfterFailure(const absl::Status& status) {
-  const std::string key = ClaimKey(*claim_);
+  const std::string key = ClaimKey(claim_);
   const bool updates = stage_ == Stage::kFinalizer || stage_ == Stage::kStatus;
   if (updates && absl::IsAborted(status) && attempts_ < kMostAttempts) {
     pauses_ = true;
@@ -168,7 +167,7 @@ std::optional<ClaimCall> BindClaimTask::Next(const ClaimReply* reply) {
         stage_ = Stage::kRefresh;
         return CallOf(ClaimVerb::kGet, claim_);
       }
-      if (!reservation_.is_synthetic || !claim_->metadata().uid().empty()) return AddFinalizer();
+      if (!reservation_.is_synthetic || !claim_.uid().empty()) return AddFinalizer();
       stage_ = Stage::kCreate;
       return CallOf(ClaimVerb::kCreate, claim_);
     case Stage::kCreate:

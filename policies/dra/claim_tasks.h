@@ -15,6 +15,7 @@
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/dra/claim_port.h"
+#include "policies/dra/claim_version.h"
 
 namespace drasim {
 
@@ -98,7 +99,7 @@ class DeleteClaimTask : public ClaimTask {
 struct ClaimReservation {
   // The devices found for the claim; null if it was allocated before.
   AllocationRef allocation;
-  proto::kube::ConsumerReference consumer;
+  PodConsumer consumer;
   std::string timestamp;  // of the allocation, where it has none; empty: it gets none
   // Another pod of the group may have written the allocation; this pod only joins then.
   bool may_be_written = false;
@@ -108,7 +109,7 @@ struct ClaimReservation {
   // of it last.
   bool is_synthetic = false;
   std::vector<proto::kube::ContainerExtendedResourceRequest> mappings;
-  std::string pod_key;  // "default/pod-0"
+  std::string pod_key;  // "default/pod-0", of a synthetic claim's pod
 
   template <typename Archive, typename Self>
   static void Fields(Archive& a, Self& s) {

@@ -29,7 +29,12 @@ ClaimSource::Message EditedClaim::Make() const {
   ClaimDraft made(from_);
   if (edit_.guards) made.metadata()->add_finalizers(kStructuredClaimFinalizer);
   if (edit_.allocation != nullptr) made.parts().allocation = edit_.allocation;
-  if (edit_.consumer.has_value()) *made.status()->add_reserved_for() = *edit_.consumer;
+  if (edit_.consumer.has_value()) {
+    kube::ConsumerReference* const consumer = made.status()->add_reserved_for();
+    consumer->set_resource(kPodConsumers);
+    consumer->set_name(edit_.consumer->name);
+    consumer->set_uid(edit_.consumer->uid);
+  }
   return std::move(made).Finish().message();
 }
 

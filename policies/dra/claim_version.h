@@ -10,17 +10,31 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/dra/claim_ref.h"
 
 namespace drasim {
 
+// A pod as an entry of status.reservedFor.
+struct PodConsumer {
+  std::string name;
+  std::string uid;
+
+  // For checkpoints (sim/dra/api/plane_archive.h).
+  template <typename Archive, typename Self>
+  static void Fields(Archive& a, Self& s) {
+    a(s.name, s.uid);
+  }
+};
+inline constexpr char kPodConsumers[] = "pods";  // the resource of such an entry
+
 // A write of the scheduler to a claim, made to bind a pod.
 struct ClaimEdit {
-  bool guards = false;                                     // adds kStructuredClaimFinalizer
-  AllocationRef allocation;                                // of the status; null: stays as it is
-  std::optional<proto::kube::ConsumerReference> consumer;  // is added to status.reservedFor
+  bool guards = false;                  // adds kStructuredClaimFinalizer
+  AllocationRef allocation;             // of the status; null: stays as it is
+  std::optional<PodConsumer> consumer;  // is added to status.reservedFor
 };
 
 // The version of a claim that follows an edit.
@@ -29,13 +43,21 @@ class EditedClaim : public ClaimSource {
   EditedClaim(ClaimRef from, ClaimEdit edit) : from_(std::move(from)), edit_(std::move(edit)) {}
   const ClaimRef& from() const { return from_; }
   const ClaimEdit& edit() const { return edit_; }
+  absl::string_view ns() const override { return from_.ns(); }
+  absl::string_view name() const override { return from_.name(); }
   std::string uid() const override { return from_.uid(); }
   bool deleting() const override { return from_.deleting(); }
+  bool guarded() const override { return edit_.guards || from_.guarded(); }
+  DevicesRef devices() const override { return from_.devices(); }
+  AllocationRef allocation() const override {
+    return edit_.allocation != nullptr ? edit_.allocation : from_.allocation();
+  }
   bool IsControlledBy(absl::string_view owner) const override {
     return from_.IsControlledBy(owner);
   }
-  AllocationRef allocation() const override {
-    return edit_.allocation != nullptr ? edit_.allocation : from_.allocation();
+  bool IsReservedFor(absl::string_view consumer) const override {
+    const bool joins = edit_.consumer.has_value() && edit_.consumer->uid == consumer;
+    return joins || from_.IsReservedFor(consumer);
   }
 
  protected:

@@ -10,9 +10,9 @@
 #include "model/check.h"
 #include "model/kube/slice_facts_of.h"
 #include "model/status_macros.h"
+#include "policies/allocator/asked_claim.h"
 #include "policies/allocator/device_use.h"
 #include "policies/allocator/structured_allocator.h"
-#include "policies/dra/claim_version.h"
 #include "policies/dra/taint_rules.h"
 
 namespace drasim {
@@ -51,7 +51,7 @@ class AllocatorSearch : public DeviceSearch {
   SearchResult Allocate(const kube::Node& node, absl::Span<const ClaimRef> claims) override {
     const absl::Status synced = Refresh();
     if (!synced.ok()) return {SearchOutcome::kError, std::string(synced.message()), {}, 0};
-    AllocationAnswer answer = allocator_->Allocate(node, Pointers(claims));
+    AllocationAnswer answer = allocator_->Allocate(node, Asked(claims));
     if (answer.choice.has_value()) counts_.Add(*answer.choice);
     return {OutcomeOf(answer.outcome), std::move(answer.error), std::move(answer.results),
             answer.steps, answer.choice.has_value() ? answer.choice->rank : 0};
@@ -59,7 +59,7 @@ class AllocatorSearch : public DeviceSearch {
 
   const NodeOutcomes* DecideNodes(absl::Span<const ClaimRef> claims) override {
     if (held_->nodes().empty() || !Refresh().ok()) return nullptr;
-    return allocator_->DecideNodes(Pointers(claims));
+    return allocator_->DecideNodes(Asked(claims));
   }
 
   void RankNodes(absl::Span<const ClaimRef> claims, absl::Span<const NodeId> nodes,
@@ -68,7 +68,7 @@ class AllocatorSearch : public DeviceSearch {
     std::vector<const NodeView*> views;
     views.reserve(nodes.size());
     for (const NodeId node : nodes) views.push_back(held_->nodes()[node.value()]);
-    allocator_->RankAll(views, Pointers(claims), ranks, &counts_);
+    allocator_->RankAll(views, Asked(claims), ranks, &counts_);
   }
 
  private:
@@ -78,20 +78,24 @@ class AllocatorSearch : public DeviceSearch {
     if (allocator_ != nullptr && changes_ == held_->synced()) return absl::OkStatus();
     changes_ = held_->synced();
     allocator_ = make_();
-    allocator_->SharePlans(plans_, [this](size_t claim) { return PartsOf(asked_[claim]).devices; });
+    allocator_->SharePlans(plans_, [this](size_t claim) { return devices_[claim]; });
     return absl::OkStatus();
   }
 
-  const std::vector<const kube::ResourceClaimV1*>& Pointers(absl::Span<const ClaimRef> claims) {
-    asked_ = claims;
-    pointers_.clear();
+  AskedClaims Asked(absl::Span<const ClaimRef> claims) {
+    asked_.clear();
+    devices_.clear();
     for (const ClaimRef& claim : claims) {
-      pointers_.push_back(claim.get());
-      // The allocator knows claims by their addresses, which must not be used again.
+      // The allocator knows claims by the addresses of their specifications, which must not be used
+      // again.
       const bool seen = std::find(seen_.begin(), seen_.end(), claim) != seen_.end();
       if (!seen) seen_.push_back(claim);
+      devices_.push_back(claim.devices());
+      const auto* const devices = devices_.back().get();
+      asked_.emplace_back(devices != nullptr ? devices : &kube::DeviceClaim::default_instance(),
+                          claim.ns(), claim.name());
     }
-    return pointers_;
+    return asked_;
   }
 
   std::shared_ptr<const void> views_;
@@ -101,8 +105,9 @@ class AllocatorSearch : public DeviceSearch {
   Maker make_;
   uint64_t changes_ = 0;
   std::vector<ClaimRef> seen_;
-  absl::Span<const ClaimRef> asked_;  // of the call under way
-  std::vector<const kube::ResourceClaimV1*> pointers_;
+  // Of the call under way.
+  std::vector<DevicesRef> devices_;
+  std::vector<AskedClaim> asked_;
   std::unique_ptr<StructuredAllocator> allocator_;
   ChoiceCounts& counts_;
 };

@@ -19,6 +19,7 @@
 #include "policies/allocator/dra_features.h"
 #include "policies/dra/claim_port.h"
 #include "policies/dra/claim_tasks.h"
+#include "policies/dra/claiming_pod.h"
 #include "policies/dra/device_search.h"
 #include "policies/framework/plugin.h"
 
@@ -96,7 +97,7 @@ struct StructuredCycle {
   using Task = StructuredTask;
 
   std::string pod_group;  // set before PreFilter; empty: the pod is for itself
-  std::shared_ptr<const proto::kube::Pod> pod;
+  ClaimingPod pod;
   int64_t started_ns = 0;     // from 1970
   std::vector<Claim> claims;  // in the pod's order; the synthetic one last
   bool has_synthetic = false;

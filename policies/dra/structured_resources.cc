@@ -28,19 +28,19 @@ ClaimStatus Unresolvable(std::string reason) {
 ClaimStatus Error(std::string reason) { return {StepCode::kError, std::move(reason)}; }
 
 // A claim without requests, which no API server knows. Its UID is unique among all claims.
-ClaimRef UnmadeClaim(const kube::Pod& pod) {
+ClaimRef UnmadeClaim(const ClaimingPod& pod) {
   auto claim = std::make_shared<kube::ResourceClaimV1>();
   kube::ObjectMeta* const metadata = claim->mutable_metadata();
-  metadata->set_namespace_(pod.metadata().namespace_());
+  metadata->set_namespace_(pod.ns);
   metadata->set_name(kUnmadeClaimName);
-  metadata->set_uid(absl::StrCat(kUnmadeClaimName, pod.metadata().uid()));
-  metadata->set_generate_name(absl::StrCat(pod.metadata().name(), "-extended-resources-"));
+  metadata->set_uid(absl::StrCat(kUnmadeClaimName, pod.uid));
+  metadata->set_generate_name(absl::StrCat(pod.name, "-extended-resources-"));
   (*metadata->mutable_annotations())[kExtendedResourceClaimAnnotation] = "true";
   kube::OwnerReference* const owner = metadata->add_owner_references();
   owner->set_api_version("v1");
   owner->set_kind("Pod");
-  owner->set_name(pod.metadata().name());
-  owner->set_uid(pod.metadata().uid());
+  owner->set_name(pod.name);
+  owner->set_uid(pod.uid);
   owner->set_controller(true);
   return claim;
 }
@@ -62,18 +62,18 @@ StructuredResources::StructuredResources(const ClaimCache* cache, const Resource
       make_search_(std::move(make_search)),
       options_(options) {}
 
-ClaimStatus StructuredResources::PreEnqueue(const kube::Pod& pod) const {
+ClaimStatus StructuredResources::PreEnqueue(const ClaimingPod& pod) const {
   const absl::Status found = ForEachPodClaim(pod, *cache_, [](const ClaimRef&) {});
   return found.ok() ? ClaimStatus() : Unresolvable(std::string(found.message()));
 }
 
 // --- PreFilter ---
 
-ClaimRef StructuredResources::FindSyntheticClaim(const kube::Pod& pod,
+ClaimRef StructuredResources::FindSyntheticClaim(const ClaimingPod& pod,
                                                  StructuredCycle* cycle) const {
-  if (!options_.extended_resources) return nullptr;
+  if (!options_.extended_resources || pod.containers == nullptr) return nullptr;
   bool is_served = false;
-  for (const auto& [resource, amount] : CountedAmounts(QuantitiesOfPod(pod))) {
+  for (const auto& [resource, amount] : CountedAmounts(QuantitiesOfPod(*pod.containers))) {
     if (amount == 0 || !IsDraResourceName(resource)) continue;
     cycle->resources.push_back(resource);
     if (!classes_->ClassOf(resource).empty()) is_served = true;
@@ -93,21 +93,22 @@ ClaimStatus StructuredResources::CheckClass(const std::string& class_name,
       absl::StrCat("request ", request, ": device class ", class_name, " does not exist"));
 }
 
-ClaimStatus StructuredResources::CheckRequests(const kube::ResourceClaimV1& claim) const {
-  for (const kube::DeviceRequest& request : claim.spec().devices().requests()) {
-    const std::string place =
-        absl::StrCat("resource claim ", ClaimKey(claim), ", request ", request.name(), ": ");
+ClaimStatus StructuredResources::CheckRequests(const ClaimRef& claim) const {
+  const DevicesRef devices = claim.devices();
+  if (devices == nullptr) return {};
+  for (const kube::DeviceRequest& request : devices->requests()) {
+    const auto refuse = [&](absl::string_view why) {
+      return Unresolvable(absl::StrCat("resource claim ", ClaimKey(claim), ", request ",
+                                       request.name(), ": ", why));
+    };
     if (request.has_exactly()) {
       const ClaimStatus status = CheckClass(request.exactly().device_class_name(), request.name());
       if (!status.ok()) return status;
       continue;
     }
-    if (request.first_available().empty()) {
-      return Unresolvable(absl::StrCat(place, "unknown request type"));
-    }
+    if (request.first_available().empty()) return refuse("unknown request type");
     if (!options_.prioritized_list) {
-      return Unresolvable(
-          absl::StrCat(place, "has subrequests, but the DRAPrioritizedList feature is disabled"));
+      return refuse("has subrequests, but the DRAPrioritizedList feature is disabled");
     }
     for (const kube::DeviceSubRequest& subrequest : request.first_available()) {
       const ClaimStatus status = CheckClass(subrequest.device_class_name(),
@@ -119,33 +120,32 @@ ClaimStatus StructuredResources::CheckRequests(const kube::ResourceClaimV1& clai
 }
 
 ClaimStatus StructuredResources::CheckClaim(const StructuredCycle& cycle, size_t index) const {
-  const kube::ResourceClaimV1& claim = *cycle.claims[index].claim;
-  if (IsAllocatedClaim(claim)) {
-    const bool usable = CanBeReserved(claim) || IsReservedFor(claim, cycle.pod->metadata().uid());
+  const ClaimRef& claim = cycle.claims[index].claim;
+  if (claim.is_allocated()) {
+    const bool usable = CanBeReserved(*claim) || claim.IsReservedFor(cycle.pod.uid);
     return usable ? ClaimStatus() : Unresolvable("resourceclaim in use");
   }
-  if (in_flight_->Has(claim.metadata().uid())) {
+  if (in_flight_->Has(claim.uid())) {
     return Unresolvable(
         absl::StrCat("resource claim ", ClaimKey(claim), " is in the process of being allocated"));
   }
   return cycle.IsSynthetic(index) ? ClaimStatus() : CheckRequests(claim);
 }
 
-ClaimStatus StructuredResources::PreFilter(std::shared_ptr<const kube::Pod> pod, int64_t now_ns,
+ClaimStatus StructuredResources::PreFilter(const ClaimingPod& pod, int64_t now_ns,
                                            StructuredCycle* cycle) const {
-  cycle->pod = std::move(pod);
+  cycle->pod = pod;
   cycle->started_ns = now_ns;
   std::vector<StructuredCycle::Claim> claims;
-  const absl::Status found = ForEachPodClaim(*cycle->pod, *cache_, [&](const ClaimRef& claim) {
-    const ClaimRef shared = options_.pod_groups
-                                ? in_flight_->FindShared(claim->metadata().uid(), cycle->pod_group)
-                                : nullptr;
+  const absl::Status found = ForEachPodClaim(pod, *cache_, [&](const ClaimRef& claim) {
+    const ClaimRef shared =
+        options_.pod_groups ? in_flight_->FindShared(claim.uid(), cycle->pod_group) : nullptr;
     claims.push_back({shared != nullptr ? shared : claim, nullptr, shared != nullptr});
   });
   if (!found.ok()) return Unresolvable(std::string(found.message()));
-  if (ClaimRef synthetic = FindSyntheticClaim(*cycle->pod, cycle); synthetic != nullptr) {
+  if (ClaimRef synthetic = FindSyntheticClaim(pod, cycle); synthetic != nullptr) {
     cycle->has_synthetic = true;
-    cycle->synthetic_uid = synthetic->metadata().uid();
+    cycle->synthetic_uid = synthetic.uid();
     claims.push_back({std::move(synthetic), nullptr, /*is_shared=*/false});
   }
   if (claims.empty()) return {StepCode::kSkip, ""};
@@ -160,7 +160,7 @@ ClaimStatus StructuredResources::PreFilter(std::shared_ptr<const kube::Pod> pod,
       cycle->has_synthetic = false;
       return status;
     }
-    if (!IsAllocatedClaim(*cycle->claims[i].claim)) searches = true;
+    if (!cycle->claims[i].claim.is_allocated()) searches = true;
   }
   if (!searches) return {};
   const absl::Status& use = cache_->allocated().status();
@@ -184,7 +184,7 @@ const StructuredCycle::SyntheticClaim& StructuredResources::ClaimFor(
     const std::vector<std::string>& resources, StructuredCycle* cycle) const {
   const auto [known, is_new] = cycle->synthetic_claims.try_emplace(resources);
   if (!is_new) return known->second;
-  ResourceRequests requests = RequestsOfResources(cycle->pod->spec(), resources, *classes_);
+  ResourceRequests requests = RequestsOfResources(*cycle->pod.containers, resources, *classes_);
   auto synthetic = std::make_shared<kube::ResourceClaimV1>(*cycle->claims.back().claim);
   for (const kube::DeviceRequest& request : requests.requests) {
     *synthetic->mutable_spec()->mutable_devices()->add_requests() = request;
@@ -221,27 +221,26 @@ ClaimStatus StructuredResources::FilterResources(StructuredCycle* cycle, const k
     }
   }
   if (resources.empty() && !cycle->HasUserClaims()) return {};
-  if (IsAllocatedClaim(*claim)) return {};
+  if (claim.is_allocated()) return {};
   const StructuredCycle::SyntheticClaim& synthetic = ClaimFor(resources, cycle);
   find->synthetic = synthetic.claim;
   find->mappings = synthetic.mappings;
   return {};
 }
 
-bool StructuredResources::IsAvailable(const StructuredCycle& cycle,
-                                      const kube::ResourceClaimV1& claim,
+bool StructuredResources::IsAvailable(const StructuredCycle& cycle, const ClaimRef& claim,
                                       const kube::Node& node) const {
-  if (!IsAllocatedClaim(claim)) return true;
-  const kube::AllocationResultV1& allocation = claim.status().allocation();
-  if (allocation.has_node_selector() && !SelectsNode(allocation.node_selector(), node)) {
+  const AllocationRef allocation = claim.allocation();
+  if (allocation == nullptr) return true;
+  if (allocation->has_node_selector() && !SelectsNode(allocation->node_selector(), node)) {
     return false;
   }
   if (!options_.binding_conditions) return true;
-  switch (ReadinessOf(claim).state) {
+  switch (ReadinessOf(*claim).state) {
     case BindingReadiness::kReady:
       return true;
     case BindingReadiness::kPending:
-      return !BindingTimedOut(claim, options_.binding_timeout_ns, cycle.started_ns);
+      return !BindingTimedOut(*claim, options_.binding_timeout_ns, cycle.started_ns);
     case BindingReadiness::kFailed:
       break;
   }
@@ -253,7 +252,7 @@ ClaimStatus StructuredResources::Search(StructuredCycle* cycle, const kube::Node
   std::vector<ClaimRef> claims;
   for (size_t i = 0; i < cycle->claims.size(); ++i) {
     const ClaimRef& claim = cycle->claims[i].claim;
-    if (IsAllocatedClaim(*claim)) continue;
+    if (claim.is_allocated()) continue;
     const bool replaced = cycle->IsSynthetic(i) && find->synthetic != nullptr;
     claims.push_back(replaced ? find->synthetic : claim);
   }
@@ -290,7 +289,7 @@ ClaimStatus StructuredResources::Filter(StructuredCycle* cycle, const kube::Node
 
   std::vector<size_t> unavailable;
   for (size_t i = 0; i < cycle->claims.size(); ++i) {
-    if (!IsAvailable(*cycle, *cycle->claims[i].claim, node)) unavailable.push_back(i);
+    if (!IsAvailable(*cycle, cycle->claims[i].claim, node)) unavailable.push_back(i);
   }
   // A node without enough devices is rejected for that, whatever else is wrong with it.
   if (cycle->search != nullptr) {
@@ -309,7 +308,7 @@ const NodeOutcomes* StructuredResources::FilterAll(const StructuredCycle& cycle)
   if (cycle.search == nullptr || options_.search_step_ns > 0) return nullptr;
   if (cycle.has_synthetic && cycle.synthetic_on_all == nullptr) return nullptr;
   for (const StructuredCycle::Claim& entry : cycle.claims) {
-    if (IsAllocatedClaim(*entry.claim)) return nullptr;
+    if (entry.claim.is_allocated()) return nullptr;
   }
   const NodeOutcomes* const outcomes = cycle.search->DecideNodes(ClaimsOnAll(cycle));
   return outcomes == nullptr || outcomes->errors() > 0 ? nullptr : outcomes;
@@ -338,8 +337,8 @@ int64_t StructuredResources::Score(const StructuredCycle& cycle, const std::stri
   for (const StructuredCycle::Claim& entry : cycle.claims) {
     // Claims that were allocated before add the same to every node, which counts when scores are
     // normalised.
-    if (IsAllocatedClaim(*entry.claim)) {
-      score += ClaimScore(*entry.claim, entry.claim->status().allocation());
+    if (const AllocationRef allocation = entry.claim.allocation(); allocation != nullptr) {
+      score += ClaimScore(*entry.claim, *allocation);
     } else {
       score += ClaimScore(*entry.claim, *find->second.allocations[next++]);
     }
@@ -353,9 +352,9 @@ int64_t StructuredResources::Rank(const StructuredCycle& cycle, const std::strin
 }
 
 ClaimStatus StructuredResources::Reserve(StructuredCycle* cycle, const std::string& node) {
-  const std::string& pod_uid = cycle->pod->metadata().uid();
+  const std::string& pod_uid = cycle->pod.uid;
   for (const StructuredCycle::Claim& entry : cycle->claims) {
-    if (entry.is_shared) in_flight_->Join(entry.claim->metadata().uid(), pod_uid);
+    if (entry.is_shared) in_flight_->Join(entry.claim.uid(), pod_uid);
   }
   if (cycle->search == nullptr) return {};
   const auto find = cycle->finds.find(node);
@@ -367,20 +366,19 @@ ClaimStatus StructuredResources::Reserve(StructuredCycle* cycle, const std::stri
   size_t next = 0;
   for (size_t i = 0; i < cycle->claims.size(); ++i) {
     StructuredCycle::Claim& entry = cycle->claims[i];
-    if (IsAllocatedClaim(*entry.claim)) continue;
+    if (entry.claim.is_allocated()) continue;
     entry.allocation = find->second.allocations[next];
     ++next;
     if (options_.seed.has_value() && HasShares(*entry.allocation)) {
       auto drawn = std::make_shared<kube::AllocationResultV1>(*entry.allocation);
-      DrawShareIds(
-          *options_.seed,
-          absl::StrCat(pod_uid, " ", entry.claim->metadata().uid(), " ", cycle->started_ns),
-          drawn.get());
+      DrawShareIds(*options_.seed,
+                   absl::StrCat(pod_uid, " ", entry.claim.uid(), " ", cycle->started_ns),
+                   drawn.get());
       entry.allocation = std::move(drawn);
     }
     const ClaimRef& unreserved = cycle->IsSynthetic(i) ? find->second.synthetic : entry.claim;
     ClaimEdit edit;
-    edit.guards = !HasClaimFinalizer(*unreserved);
+    edit.guards = !unreserved.guarded();
     edit.allocation = entry.allocation;
     in_flight_->Add(EditClaim(unreserved, std::move(edit)), pod_uid, cycle->pod_group);
   }

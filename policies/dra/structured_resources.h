@@ -23,6 +23,7 @@
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/dra/claim_port.h"
+#include "policies/dra/claiming_pod.h"
 #include "policies/dra/device_search.h"
 #include "policies/dra/extended_resources.h"
 #include "policies/dra/in_flight_claims.h"
@@ -47,12 +48,11 @@ class StructuredResources {
   void set_offered_anywhere(OfferedAnywhere offered) { offered_anywhere_ = std::move(offered); }
 
   // kSuccess, or kUnresolvable while a claim of the pod is missing. O(claims).
-  ClaimStatus PreEnqueue(const proto::kube::Pod& pod) const;
+  ClaimStatus PreEnqueue(const ClaimingPod& pod) const;
 
   // Fills `*cycle`, which must be new but for the pod's group. kSkip when the pod needs no devices.
   // `now_ns` counts from 1970. O(all claims).
-  ClaimStatus PreFilter(std::shared_ptr<const proto::kube::Pod> pod, int64_t now_ns,
-                        StructuredCycle* cycle) const;
+  ClaimStatus PreFilter(const ClaimingPod& pod, int64_t now_ns, StructuredCycle* cycle) const;
   // kError ends the attempt for all nodes.
   ClaimStatus Filter(StructuredCycle* cycle, const proto::kube::Node& node) const;
   // Filter for all nodes of the cluster, by number, at the cost of what changed; null if nodes must
@@ -73,9 +73,9 @@ class StructuredResources {
  private:
   // The claim for the pod's extended resources: one left from an earlier attempt, or one without
   // requests; null if no class serves them. Fills cycle->resources.
-  ClaimRef FindSyntheticClaim(const proto::kube::Pod& pod, StructuredCycle* cycle) const;
+  ClaimRef FindSyntheticClaim(const ClaimingPod& pod, StructuredCycle* cycle) const;
   ClaimStatus CheckClaim(const StructuredCycle& cycle, size_t index) const;
-  ClaimStatus CheckRequests(const proto::kube::ResourceClaimV1& claim) const;
+  ClaimStatus CheckRequests(const ClaimRef& claim) const;
   ClaimStatus CheckClass(const std::string& class_name, const std::string& request) const;
 
   // The synthetic claim with the requests for these resources.
@@ -88,7 +88,7 @@ class StructuredResources {
   // Fills `*find` with the requests that the node must serve by DRA.
   ClaimStatus FilterResources(StructuredCycle* cycle, const proto::kube::Node& node,
                               StructuredCycle::NodeFind* find) const;
-  bool IsAvailable(const StructuredCycle& cycle, const proto::kube::ResourceClaimV1& claim,
+  bool IsAvailable(const StructuredCycle& cycle, const ClaimRef& claim,
                    const proto::kube::Node& node) const;
   ClaimStatus Search(StructuredCycle* cycle, const proto::kube::Node& node,
                      StructuredCycle::NodeFind* find) const;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "model/kube/kube_time.h"
 #include "model/time.h"
 #include "policies/dra/binding_conditions.h"
@@ -31,14 +32,12 @@ ClaimCall StatusCall(ClaimVerb verb, ClaimRef claim) {
   return call;
 }
 
-bool IsMade(const kube::ResourceClaimV1& claim) {
-  return claim.metadata().name() != kUnmadeClaimName;
-}
+bool IsMade(const ClaimRef& claim) { return claim.name() != kUnmadeClaimName; }
 
 // Whether nobody but the pod uses the claim.
-bool MayDeallocate(const kube::ResourceClaimV1& claim, const kube::Pod& pod) {
+bool MayDeallocate(const kube::ResourceClaimV1& claim, const ClaimingPod& pod) {
   const auto& consumers = claim.status().reserved_for();
-  return consumers.empty() || (consumers.size() == 1 && consumers[0].uid() == pod.metadata().uid());
+  return consumers.empty() || (consumers.size() == 1 && consumers[0].uid() == pod.uid);
 }
 
 ClaimRef Deallocated(const ClaimRef& claim) {
@@ -56,7 +55,7 @@ ClaimRef Deallocated(const ClaimRef& claim) {
 std::vector<size_t> StructuredWrites::DrawnOrder(const StructuredCycle& cycle) const {
   std::vector<size_t> order(cycle.unavailable.begin(), cycle.unavailable.end());
   if (!options_.seed.has_value()) return order;
-  const std::string subject = absl::StrCat(cycle.pod->metadata().uid(), " ", cycle.started_ns);
+  const std::string subject = absl::StrCat(cycle.pod.uid, " ", cycle.started_ns);
   std::sort(order.begin(), order.end(), [&](size_t left, size_t right) {
     return DrawnWord(*options_.seed, subject, left) < DrawnWord(*options_.seed, subject, right);
   });
@@ -72,13 +71,13 @@ ClaimProgress StructuredWrites::PostFilter(StructuredCycle* cycle) {
     // Deleted below.
     if (cycle->IsSynthetic(index)) break;
     const ClaimRef& claim = cycle->claims[index].claim;
-    if (!MayDeallocate(*claim, *cycle->pod)) continue;
+    if (!MayDeallocate(*claim, cycle->pod)) continue;
     cycle->outcome = "deallocation of ResourceClaim completed";
     cycle->tasks.push_back({index, std::make_unique<SingleCallTask>(
                                        StatusCall(ClaimVerb::kUpdateStatus, Deallocated(claim)))});
     return RunTasks(cycle, nullptr, /*now_ns=*/0);
   }
-  if (cycle->has_synthetic && IsMade(*cycle->claims.back().claim)) {
+  if (cycle->has_synthetic && IsMade(cycle->claims.back().claim)) {
     cycle->outcome = "deletion of ResourceClaim completed";
     cycle->tasks.push_back(
         {cycle->claims.size() - 1, std::make_unique<DeleteClaimTask>(cycle->claims.back().claim)});
@@ -97,32 +96,29 @@ const std::string& StructuredWrites::TimestampOf(int64_t now_ns) const {
 
 ClaimReservation StructuredWrites::ReservationOf(const StructuredCycle& cycle, size_t index,
                                                  int64_t now_ns) const {
-  const kube::ObjectMeta& pod = cycle.pod->metadata();
+  const ClaimingPod& pod = cycle.pod;
   ClaimReservation reservation;
   const StructuredCycle::Claim& entry = cycle.claims[index];
   reservation.allocation = entry.allocation;
   if (entry.is_shared) reservation.allocation = entry.claim.allocation();
   reservation.may_be_written = options_.pod_groups && !cycle.pod_group.empty();
   reservation.is_stale = entry.is_shared;
-  reservation.consumer.set_resource("pods");
-  reservation.consumer.set_name(pod.name());
-  reservation.consumer.set_uid(pod.uid());
+  reservation.consumer = {pod.name, pod.uid};
   if (options_.binding_conditions) reservation.timestamp = TimestampOf(now_ns);
-  reservation.pod_key = absl::StrCat(pod.namespace_(), "/", pod.name());
-  reservation.is_synthetic = cycle.IsSynthetic(index);
+  if (!cycle.IsSynthetic(index)) return reservation;
+  reservation.is_synthetic = true;
+  reservation.pod_key = absl::StrCat(pod.ns, "/", pod.name);
   const auto find = cycle.finds.find(cycle.node);
-  if (reservation.is_synthetic && find != cycle.finds.end()) {
-    reservation.mappings = find->second.mappings;
-  }
+  if (find != cycle.finds.end()) reservation.mappings = find->second.mappings;
   return reservation;
 }
 
 void StructuredWrites::AddBindTask(StructuredCycle* cycle, size_t from, int64_t now_ns) const {
   for (size_t i = from; i < cycle->claims.size(); ++i) {
     const StructuredCycle::Claim& entry = cycle->claims[i];
-    if (IsReservedFor(*entry.claim, cycle->pod->metadata().uid())) continue;
+    if (entry.claim.IsReservedFor(cycle->pod.uid)) continue;
     ClaimRef claim = entry.claim;
-    if (cycle->IsSynthetic(i) && !IsMade(*claim)) {
+    if (cycle->IsSynthetic(i) && !IsMade(claim)) {
       // The node's device plugins serve the resources.
       if (entry.allocation == nullptr) continue;
       auto made = std::make_shared<kube::ResourceClaimV1>(*cycle->finds.at(cycle->node).synthetic);
@@ -160,16 +156,15 @@ void StructuredWrites::EndBindTask(StructuredCycle* cycle, size_t index, const C
   if (task.status().ok()) {
     in_flight_->Remove(in_flight);
   } else if (!made) {  // until Unreserve has deleted the claim, which may be written
-    in_flight_->Leave(in_flight, cycle->pod->metadata().uid());
+    in_flight_->Leave(in_flight, cycle->pod.uid);
   }
 }
 
 bool StructuredWrites::IsAheadOfCache(const StructuredCycle& cycle,
                                       const StructuredCycle::Task& task) const {
   if (!cycle.IsSynthetic(task.claim) || !task.task->status().ok()) return false;
-  const kube::ResourceClaimV1& claim = *task.task->claim();
-  return IsAllocatedClaim(claim) &&
-         cache_->FindClaim(claim.metadata().namespace_(), claim.metadata().name()) == nullptr;
+  const ClaimRef& claim = task.task->claim();
+  return claim.is_allocated() && cache_->FindClaim(claim.ns(), claim.name()) == nullptr;
 }
 
 ClaimProgress StructuredWrites::PollCache(StructuredCycle* cycle, int64_t now_ns) {
@@ -196,15 +191,14 @@ ClaimProgress StructuredWrites::Poll(StructuredCycle* cycle, int64_t now_ns) {
   }
   bool all_ready = true;
   for (StructuredCycle::Claim& entry : cycle->claims) {
-    const kube::ObjectMeta& known = entry.claim->metadata();
-    const ClaimRef claim = cache_->FindClaim(known.namespace_(), known.name());
+    const ClaimRef claim = cache_->FindClaim(entry.claim.ns(), entry.claim.name());
     if (claim == nullptr) {
       return Ended(StepCode::kError,
-                   absl::StrCat("could not find ResourceClaim \"", ClaimKey(*entry.claim), "\""));
+                   absl::StrCat("could not find ResourceClaim \"", ClaimKey(entry.claim), "\""));
     }
     entry.claim = claim;
     const ClaimReadiness readiness = ReadinessOf(*claim);
-    const std::string& name = claim->metadata().name();
+    const absl::string_view name = claim.name();
     if (readiness.state == BindingReadiness::kFailed) {
       return Ended(
           StepCode::kError,
@@ -233,11 +227,11 @@ ClaimProgress StructuredWrites::Unreserve(StructuredCycle* cycle) {
   cycle->tasks.clear();
   cycle->paused_call.reset();
   cycle->written.clear();
-  const std::string& uid = cycle->pod->metadata().uid();
+  const std::string& uid = cycle->pod.uid;
   for (size_t i = 0; i < cycle->claims.size(); ++i) {
     const ClaimRef& claim = cycle->claims[i].claim;
     if (cycle->IsSynthetic(i)) {
-      if (!IsMade(*claim)) {
+      if (!IsMade(claim)) {
         in_flight_->Leave(cycle->synthetic_uid, uid);
         continue;
       }
@@ -245,9 +239,9 @@ ClaimProgress StructuredWrites::Unreserve(StructuredCycle* cycle) {
       continue;
     }
     if (cycle->claims[i].allocation != nullptr || cycle->claims[i].is_shared) {
-      in_flight_->Leave(claim->metadata().uid(), uid);
+      in_flight_->Leave(claim.uid(), uid);
     }
-    if (!IsAllocatedClaim(*claim) || !IsReservedFor(*claim, uid)) continue;
+    if (!claim.is_allocated() || !claim.IsReservedFor(uid)) continue;
     ClaimCall call = StatusCall(ClaimVerb::kRemoveReservation, claim);
     call.consumer_uid = uid;
     cycle->tasks.push_back({i, std::make_unique<SingleCallTask>(std::move(call))});
@@ -272,7 +266,7 @@ ClaimProgress StructuredWrites::RunTasks(StructuredCycle* cycle, const ClaimRepl
       progress.wake_ns = now_ns + kRetryPauseNs;
       if (options_.seed.has_value()) {
         const uint64_t drawn =
-            DrawnWord(*options_.seed, cycle->pod->metadata().uid(), static_cast<uint64_t>(now_ns));
+            DrawnWord(*options_.seed, cycle->pod.uid, static_cast<uint64_t>(now_ns));
         *progress.wake_ns += static_cast<int64_t>(drawn % (kRetryPauseNs / 10));
       }
       return progress;
@@ -305,7 +299,7 @@ ClaimProgress StructuredWrites::AfterTasks(StructuredCycle* cycle, int64_t now_n
     return Ended(StepCode::kReject, cycle->outcome);
   }
   if (cycle->phase == StructuredCycle::Phase::kUnreserve && cycle->has_synthetic) {
-    in_flight_->Leave(cycle->synthetic_uid, cycle->pod->metadata().uid());
+    in_flight_->Leave(cycle->synthetic_uid, cycle->pod.uid);
   }
   if (cycle->phase != StructuredCycle::Phase::kBind) return Ended(StepCode::kSuccess, "");
   const bool waits = options_.binding_conditions &&

@@ -132,7 +132,7 @@ bool DumpDevices::HasClass(const std::string& name) const {
 
 DeviceStory DumpDevices::Explain(const std::vector<const kube::ResourceClaimV1*>& claims) {
   DeviceQuestion question = question_;
-  question.claims = claims;
+  question.claims = AskFor(claims);
   absl::StatusOr<DeviceStory> story = explainer_->Explain(question);
   if (story.ok()) return *std::move(story);
   DeviceStory failed;

@@ -29,13 +29,13 @@ namespace {
 namespace kube = ::drasim::proto::kube;
 
 // The claim that the scheduler would make for the resources.
-ClaimRef ClaimToMake(const kube::Pod& pod, const std::vector<std::string>& resources,
+ClaimRef ClaimToMake(const ClaimingPod& pod, const std::vector<std::string>& resources,
                      const ResourceClasses& classes) {
   auto claim = std::make_shared<kube::ResourceClaimV1>();
-  claim->mutable_metadata()->set_namespace_(pod.metadata().namespace_());
+  claim->mutable_metadata()->set_namespace_(pod.ns);
   claim->mutable_metadata()->set_name(kUnmadeClaimName);
   for (kube::DeviceRequest& request :
-       RequestsOfResources(pod.spec(), resources, classes).requests) {
+       RequestsOfResources(*pod.containers, resources, classes).requests) {
     *claim->mutable_spec()->mutable_devices()->add_requests() = std::move(request);
   }
   return claim;
@@ -198,18 +198,19 @@ std::optional<DeviceStory> StructuredClaims::Explain(PodId pod, absl::Span<const
   const StructuredMoment moment = rules_.Moment();
   std::vector<ClaimRef> claims;
   bool ready = true;
-  const std::shared_ptr<const kube::Pod> pod_v1 = PodToV1(*object);
-  const kube::Pod& v1 = *pod_v1;
-  const absl::Status found = ForEachPodClaim(v1, moment.claims, [&](const ClaimRef& claim) {
-    if (IsAllocatedClaim(*claim)) return;
+  const ClaimingPod claiming = ClaimingPodOf(*object);
+  const absl::Status found = ForEachPodClaim(claiming, moment.claims, [&](const ClaimRef& claim) {
+    if (claim.is_allocated()) return;
     claims.push_back(claim);
-    ready &= !moment.in_flight.Has(claim->metadata().uid()) &&
-             RequestObstacle(*claim, [&](absl::string_view name) {
-               return moment.claims.FindClass(name) != nullptr;
-             }).empty();
+    ready &=
+        !moment.in_flight.Has(claim.uid()) && RequestObstacle(*claim, [&](absl::string_view name) {
+                                                return moment.claims.FindClass(name) != nullptr;
+                                              }).empty();
   });
   const std::vector<std::string> resources = ServedResourcesOf(pod);
-  if (!resources.empty()) claims.push_back(ClaimToMake(v1, resources, moment.resources));
+  if (!resources.empty() && claiming.containers != nullptr) {
+    claims.push_back(ClaimToMake(claiming, resources, moment.resources));
+  }
   if (!found.ok() || claims.empty() || !ready || !Refresh()) return std::nullopt;
   const ClusterState& cluster = sim_.cluster();
   const auto is_by_plugin = [&](NodeId node) {

@@ -45,7 +45,7 @@ std::vector<Reason> PerfClaimPlugin::reasons() const {
 StepResult PerfClaimPlugin::PreEnqueue(const PodContext& pod) {
   const PerfClaims::PodEntry* const entry = claims_.Find(pod.pod);
   if (entry == nullptr) return {};
-  return ClaimResultOf(claims_.plugin_.PreEnqueue(*entry->pod), kNotUsable);
+  return ClaimResultOf(claims_.plugin_.PreEnqueue(entry->pod), kNotUsable);
 }
 
 StepResult PerfClaimPlugin::PreFilter(const PodContext& pod, const ClusterState& cluster) {

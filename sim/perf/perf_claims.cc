@@ -44,10 +44,10 @@ bool HasLists(const kube::DeviceClaim& claim) {
 }
 
 // Whether claims come and go with the pod.
-bool MadeFor(const kube::ResourceClaimV1& claim, const kube::Pod& pod) {
+bool MadeFor(const kube::ResourceClaimV1& claim, const ClaimingPod& pod) {
   return absl::c_any_of(claim.metadata().owner_references(),
                         [&pod](const kube::OwnerReference& owner) {
-                          return owner.controller() && owner.uid() == pod.metadata().uid();
+                          return owner.controller() && owner.uid() == pod.uid;
                         });
 }
 
@@ -92,12 +92,8 @@ class PerfClaims::Store : public ClaimStore {
   }
   absl::Status PatchPod(const ClaimCall& call) override {
     for (const kube::OwnerReference& owner : call.claim->metadata().owner_references()) {
-      PodEntry* const entry = claims_->Find(PodOfUid(owner.uid()));
-      if (entry == nullptr) continue;
-      auto patched = std::make_shared<kube::Pod>(*entry->pod);
-      *patched->mutable_status()->mutable_extended_resource_claim_status() = *call.pod_status;
-      entry->pod = std::move(patched);
-      return absl::OkStatus();
+      // Nothing reads the status that is patched.
+      if (claims_->Find(PodOfUid(owner.uid())) != nullptr) return absl::OkStatus();
     }
     return absl::NotFoundError("the pod of the claim is not there");
   }
@@ -285,7 +281,7 @@ absl::Status PerfClaims::AllocateOne(const ClaimRef& claim) {
     nodes.pop_back();
   }
   return absl::DeadlineExceededError(
-      absl::StrCat("cannot be met: no node has devices for the claim ", ClaimKey(*claim)));
+      absl::StrCat("cannot be met: no node has devices for the claim ", ClaimKey(claim)));
 }
 
 bool PerfClaims::SetCondition(const std::string& ns, const std::string& type,
@@ -357,7 +353,7 @@ absl::Status PerfClaims::AddPod(PodId id, kube::Pod pod) {
   PodEntry entry;
   RETURN_IF_ERROR(MakeClaims(&pod, &entry.claims));
   for (const std::string& key : entry.claims) waiting_[key].insert(id);
-  entry.pod = std::make_shared<const kube::Pod>(std::move(pod));
+  entry.pod = ClaimingPodOf(std::make_shared<const kube::Pod>(std::move(pod)));
   pods_.emplace(id, std::move(entry));
   return absl::OkStatus();
 }
@@ -378,13 +374,13 @@ void PerfClaims::RemovePod(PodId id) {
   if (entry == nullptr) return;
   DRASIM_CHECK(entry->cycle == nullptr);  // its start was undone
   OnBound(id);
-  const kube::Pod& pod = *entry->pod;
+  const ClaimingPod& pod = entry->pod;
   std::vector<std::string> keys = entry->claims;
   if (const ClaimRef extended = store_->FindExtendedClaim(pod); extended != nullptr) {
     keys.push_back(ObjectKey(extended->metadata().namespace_(), extended->metadata().name()));
   }
   for (const std::string& key : keys) {
-    store_->Release(key, pod.metadata().uid());
+    store_->Release(key, pod.uid);
     const auto claim = store_->claims().find(key);
     if (claim != store_->claims().end() && MadeFor(*claim->second, pod)) DeleteClaim(key);
   }
@@ -414,7 +410,7 @@ void PerfClaims::Deliver() {
     for (const PodId id : users->second) {
       if (change.added) control_->RecheckPod(id);
       if (!hints_ || !change.MayHelp()) continue;
-      if (ClaimChangeHelps(*Find(id)->pod, change, *store_)) {
+      if (ClaimChangeHelps(Find(id)->pod, change, *store_)) {
         control_->WakePod(id, /*at_once=*/false);
       }
     }

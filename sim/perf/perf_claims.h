@@ -103,7 +103,7 @@ class PerfClaims : private ServedResources {
 
   // A pod with its attempt, if that has got to Reserve.
   struct PodEntry {
-    std::shared_ptr<const proto::kube::Pod> pod;
+    ClaimingPod pod;
     std::vector<std::string> claims;  // keys
     bool bound = false;
     std::unique_ptr<StructuredCycle> cycle;

@@ -39,7 +39,7 @@ class AllocatorRounds {
   std::shared_ptr<NodePools> pools_;
   std::shared_ptr<SelectorVerdicts> verdicts_;
   std::vector<const proto::kube::DeviceClass*> classes_;
-  std::vector<const proto::kube::ResourceClaimV1*> claims_;
+  std::vector<AskedClaim> claims_;
 };
 
 // One answer for each node. `options` without the features, which are the case's.

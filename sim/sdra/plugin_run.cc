@@ -233,8 +233,8 @@ absl::Status PluginRun::ChangeSlices(const kube::SdraStep& step, Answer* answer)
 
 bool PluginRun::Cycle(const std::string& pod, Answer* answer) {
   waiting_.insert(pod);
-  const std::shared_ptr<const kube::Pod> object = store_.FindPod(pod);
-  ClaimStatus status = plugin_.PreEnqueue(*object);
+  const ClaimingPod object = ClaimingPodOf(store_.FindPod(pod));
+  ClaimStatus status = plugin_.PreEnqueue(object);
   *answer->mutable_pre_enqueue() = SdraStatusOf(status);
   if (!status.ok()) return false;
   Attempt attempt;
@@ -385,7 +385,8 @@ void PluginRun::AnswerClaims(const ClaimTable& before, Answer* answer) const {
       kube::SdraHint* const hint = answer->add_hints();
       hint->set_pod(pod);
       hint->set_claim((now != nullptr ? now : old)->metadata().name());
-      const bool helps = ClaimChangeHelps(*store_.FindPod(pod), TransitionOf(old, now), store_);
+      const bool helps =
+          ClaimChangeHelps(ClaimingPodOf(store_.FindPod(pod)), TransitionOf(old, now), store_);
       hint->set_hint(helps ? "Queue" : "QueueSkip");
     }
   }

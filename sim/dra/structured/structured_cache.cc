@@ -12,16 +12,8 @@
 #include "sim/dra/structured/structured_objects.h"
 
 namespace drasim {
-namespace {
-
-std::string CacheKey(absl::string_view ns, absl::string_view name) {
-  return absl::StrCat(ns, "/", name);
-}
-
-}  // namespace
-
 ClaimRef StructuredCache::FindClaim(absl::string_view ns, absl::string_view name) const {
-  const auto found = claims_.find(CacheKey(ns, name));
+  const auto found = claims_.find(KeyView(ns, name));
   return found == claims_.end() ? nullptr : found->second.claim;
 }
 
@@ -34,26 +26,30 @@ const proto::kube::DeviceClass* StructuredCache::FindClass(absl::string_view nam
   return found == classes_.end() ? nullptr : &*found->second;
 }
 
-ClaimRef StructuredCache::FindExtendedClaim(const proto::kube::Pod& pod) const {
+ClaimRef StructuredCache::FindExtendedClaim(const ClaimingPod& pod) const {
   Uid uid = 0;
-  if (!absl::SimpleAtoi(pod.metadata().uid(), &uid)) return nullptr;
+  if (!absl::SimpleAtoi(pod.uid, &uid)) return nullptr;
   const auto owned = extended_.find(uid);
   return owned == extended_.end() ? nullptr : claims_.find(*owned->second.begin())->second.claim;
 }
 
 std::vector<const StructuredCache::Entry*> StructuredCache::Sorted() const {
-  std::vector<const decltype(claims_)::value_type*> claims;
+  std::vector<std::pair<std::string, const Entry*>> claims;
   claims.reserve(claims_.size());
-  absl::c_for_each(claims_, [&claims](const auto& claim) { claims.push_back(&claim); });
-  absl::c_sort(claims, [](const auto* a, const auto* b) { return a->first < b->first; });
+  absl::c_for_each(claims_, [&claims](const auto& claim) {
+    const auto& [ns, name] = claim.first;
+    claims.emplace_back(absl::StrCat(ns, "/", name), &claim.second);
+  });
+  absl::c_sort(claims);
   std::vector<const Entry*> entries;
   entries.reserve(claims.size());
-  for (const auto* claim : claims) entries.push_back(&claim->second);
+  for (const auto& [text, entry] : claims) entries.push_back(entry);
   return entries;
 }
 
-void StructuredCache::Put(const std::string& key, Entry entry) {
-  Entry& known = claims_[key];
+void StructuredCache::Put(const KeyView& key, Entry entry) {
+  const auto found = claims_.find(key);
+  Entry& known = found != claims_.end() ? found->second : claims_[Key(key.first, key.second)];
   Count(known.uid == 0 ? nullptr : &known, &entry);
   known = std::move(entry);
 }
@@ -67,17 +63,15 @@ void StructuredCache::Count(const Entry* before, const Entry* after) {
 void StructuredCache::Assume(const ClaimRef& claim) {
   Entry entry;
   entry.claim = claim;
-  std::string key;
   if (const Ref<ResourceClaim> object = ObjectOf(claim); object != nullptr) {
     entry.uid = object->meta.uid;
     entry.version = object->meta.version;
-    key = CacheKey(object->meta.ns.text(), object->meta.name.text());
   } else {
     const proto::kube::ObjectMeta& metadata = claim->metadata();
     DRASIM_CHECK(absl::SimpleAtoi(metadata.uid(), &entry.uid));
     DRASIM_CHECK(absl::SimpleAtoi(metadata.resource_version(), &entry.version));
-    key = CacheKey(metadata.namespace_(), metadata.name());
   }
+  const KeyView key(claim.ns(), claim.name());
   const auto known = claims_.find(key);
   const bool is_news = known != claims_.end() && known->second.uid == entry.uid &&
                        known->second.version < entry.version;
@@ -87,7 +81,7 @@ void StructuredCache::Assume(const ClaimRef& claim) {
 void StructuredCache::OnClaim(const Ref<ResourceClaim>& object, bool deleted) {
   const ResourceClaim& claim = *object;
   if (!claim.spec.is_structured()) return;
-  const std::string key = CacheKey(claim.meta.ns.text(), claim.meta.name.text());
+  const KeyView key(claim.meta.ns.text(), claim.meta.name.text());
   const auto known = claims_.find(key);
   if (deleted) {
     // A younger claim of that name is another one.
@@ -96,7 +90,7 @@ void StructuredCache::OnClaim(const Ref<ResourceClaim>& object, bool deleted) {
     claims_.erase(known);
     if (!claim.for_extended_resources) return;
     const auto owned = extended_.find(claim.meta.owner);
-    owned->second.erase(key);
+    owned->second.erase(Key(key.first, key.second));
     if (owned->second.empty()) extended_.erase(owned);
     return;
   }
@@ -104,7 +98,7 @@ void StructuredCache::OnClaim(const Ref<ResourceClaim>& object, bool deleted) {
       (known->second.uid > claim.meta.uid || known->second.version >= claim.meta.version)) {
     return;
   }
-  if (claim.for_extended_resources) extended_[claim.meta.owner].insert(key);
+  if (claim.for_extended_resources) extended_[claim.meta.owner].emplace(key.first, key.second);
   Put(key, {claim.meta.uid, claim.meta.version, ClaimToV1(object)});
 }
 
@@ -150,13 +144,13 @@ void StructuredCache::Archive(const ObjectCache& objects, PlaneReader& archive) 
       entry.claim = ClaimToV1(std::move(object));
     }
     const auto& metadata = entry.claim->metadata();
-    const std::string key = CacheKey(metadata.namespace_(), metadata.name());
+    Key key(metadata.namespace_(), metadata.name());
     Uid owner = 0;
     if (IsExtendedResourceClaim(*entry.claim) && metadata.owner_references_size() > 0 &&
         absl::SimpleAtoi(metadata.owner_references(0).uid(), &owner)) {
       extended_[owner].insert(key);
     }
-    claims_[key] = std::move(entry);
+    claims_[std::move(key)] = std::move(entry);
   }
   for (const Ref<DeviceClassObject>& device_class : objects.of<DeviceClassObject>().Sorted()) {
     OnClass(*device_class, /*deleted=*/false);

@@ -3,14 +3,17 @@
 #ifndef DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_CACHE_H_
 #define DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_CACHE_H_
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
+#include "absl/hash/hash.h"
 #include "absl/strings/string_view.h"
 #include "model/cluster_state.h"
 #include "model/kube/objects.h"
@@ -34,7 +37,7 @@ class StructuredCache : public ClaimCache {
   // In the order of "namespace/name". O(n log n).
   void ForEachClaim(absl::FunctionRef<void(const ClaimRef&)> visit) const override;
   // O(log claims).
-  ClaimRef FindExtendedClaim(const proto::kube::Pod& pod) const override;
+  ClaimRef FindExtendedClaim(const ClaimingPod& pod) const override;
   const AllocatedDevices& allocated() const override { return allocated_; }
   const proto::kube::DeviceClass* FindClass(absl::string_view name) const override;
   void Assume(const ClaimRef& claim) override;
@@ -56,16 +59,27 @@ class StructuredCache : public ClaimCache {
     ResourceVersion version = 0;
     ClaimRef claim;
   };
-  void Put(const std::string& key, Entry entry);
+  // Namespace and name.
+  using Key = std::pair<std::string, std::string>;
+  using KeyView = std::pair<absl::string_view, absl::string_view>;
+  struct KeyHash {
+    using is_transparent = void;
+    size_t operator()(const KeyView& key) const { return absl::Hash<KeyView>()(key); }
+  };
+  struct KeyEqual {
+    using is_transparent = void;
+    bool operator()(const KeyView& left, const KeyView& right) const { return left == right; }
+  };
+
+  void Put(const KeyView& key, Entry entry);
   // Holds and releases devices.
   void Count(const Entry* before, const Entry* after);
 
-  // The claims in the order of their keys. O(n log n).
+  // The claims in the order of "namespace/name". O(n log n).
   std::vector<const Entry*> Sorted() const;
 
-  absl::flat_hash_map<std::string, Entry> claims_;  // by "namespace/name"
-  // Keys of claims for extended resources, by owner.
-  std::map<Uid, std::set<std::string>> extended_;
+  absl::flat_hash_map<Key, Entry, KeyHash, KeyEqual> claims_;
+  std::map<Uid, std::set<Key>> extended_;  // claims for extended resources, by owner
   ClusterState* cluster_;
   AllocatedDevices allocated_;
   std::map<std::string, SharedMessage<proto::kube::DeviceClass>, std::less<>> classes_;

@@ -1,7 +1,5 @@
 #include "sim/dra/structured/structured_objects.h"
 
-#include <google/protobuf/arena.h>
-
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -48,8 +46,6 @@ std::optional<std::vector<std::string>> OnlyNames(const kube::NodeSelector& sele
 
 std::string TextOf(Name name) { return std::string(name.text()); }
 
-void SetText(Name name, std::string* text) { text->assign(name.text().data(), name.text().size()); }
-
 void SetMetadata(const ResourceClaim& claim, kube::ObjectMeta* metadata) {
   const ObjectMeta& meta = claim.meta;
   metadata->set_name(TextOf(meta.name));
@@ -85,12 +81,17 @@ class ClaimObject : public ClaimSource {
  public:
   explicit ClaimObject(Ref<ResourceClaim> claim) : claim_(std::move(claim)) {}
   const Ref<ResourceClaim>& claim() const { return claim_; }
+  absl::string_view ns() const override { return claim_->meta.ns.text(); }
+  absl::string_view name() const override { return claim_->meta.name.text(); }
   std::string uid() const override { return absl::StrCat(claim_->meta.uid); }
   bool deleting() const override { return claim_->meta.deleting; }
-  bool IsControlledBy(absl::string_view owner) const override {
-    return claim_->meta.owner != 0 && owner == absl::StrCat(claim_->meta.owner);
-  }
+  bool guarded() const override;
+  DevicesRef devices() const override { return claim_->spec.devices.shared(); }
   AllocationRef allocation() const override;
+  bool IsControlledBy(absl::string_view owner) const override {
+    return claim_->meta.owner != 0 && owner == absl::AlphaNum(claim_->meta.owner).Piece();
+  }
+  bool IsReservedFor(absl::string_view consumer) const override;
 
  protected:
   Message Make() const override;
@@ -118,6 +119,18 @@ ClaimSource::Message ClaimObject::Make() const {
   return std::move(made).Finish().message();
 }
 
+bool ClaimObject::guarded() const {
+  return absl::c_any_of(claim_->meta.finalizers, [](Name finalizer) {
+    return finalizer.text() == kStructuredClaimFinalizer;
+  });
+}
+
+bool ClaimObject::IsReservedFor(absl::string_view consumer) const {
+  return absl::c_any_of(claim_->status.reserved_for, [consumer](const Consumer& each) {
+    return consumer == absl::AlphaNum(each.uid).Piece();
+  });
+}
+
 AllocationRef ClaimObject::allocation() const {
   const Ref<Allocation>& allocation = claim_->status.allocation;
   return allocation == nullptr ? nullptr : allocation->result.shared();
@@ -132,7 +145,9 @@ Ref<ResourceClaim> Edited(const ResourceClaim& claim, const ClaimEdit& edit,
     made->status.allocation = AllocationFromV1(edit.allocation, cluster, names);
   }
   if (edit.consumer.has_value()) {
-    made->status.reserved_for.push_back(ConsumerFromV1(*edit.consumer, names));
+    made->status.reserved_for.push_back({names.Intern(kPodConsumers),
+                                         names.Intern(edit.consumer->name),
+                                         NumberOf(edit.consumer->uid)});
   }
   return made;
 }
@@ -230,29 +245,19 @@ Ref<ResourceClaim> ClaimFromV1(const ClaimRef& v1, const ClusterState& cluster, 
   return made;
 }
 
-std::shared_ptr<const kube::Pod> PodToV1(const Pod& pod) {
-  constexpr size_t kPodBytes = 1024;  // most pods then take one allocation
-  google::protobuf::ArenaOptions options;
-  options.start_block_size = kPodBytes;
-  const auto arena = std::make_shared<google::protobuf::Arena>(options);
-  kube::Pod& made = *google::protobuf::Arena::CreateMessage<kube::Pod>(arena.get());
-  if (pod.containers) *made.mutable_spec() = *pod.containers;
-  SetText(pod.meta.name, made.mutable_metadata()->mutable_name());
-  SetText(pod.meta.ns, made.mutable_metadata()->mutable_namespace_());
-  made.mutable_metadata()->set_uid(absl::StrCat(pod.meta.uid));
+ClaimingPod ClaimingPodOf(const Pod& pod) {
+  ClaimingPod made;
+  made.ns = TextOf(pod.meta.ns);
+  made.name = TextOf(pod.meta.name);
+  made.uid = absl::StrCat(pod.meta.uid);
   for (const PodClaim& entry : pod.claims) {
-    kube::PodResourceClaim* const claim = made.mutable_spec()->add_resource_claims();
-    SetText(entry.entry, claim->mutable_name());
-    SetText(entry.claim, claim->mutable_resource_claim_name());
-    SetText(entry.from_template, claim->mutable_resource_claim_template_name());
+    made.claims.push_back({TextOf(entry.entry), TextOf(entry.claim), TextOf(entry.from_template)});
   }
   for (const Pod::ClaimName& name : pod.claim_names) {
-    kube::PodResourceClaimStatus* const status =
-        made.mutable_status()->add_resource_claim_statuses();
-    SetText(name.entry, status->mutable_name());
-    SetText(name.claim, status->mutable_resource_claim_name());
+    made.generated.push_back({TextOf(name.entry), TextOf(name.claim)});
   }
-  return {arena, &made};
+  made.containers = pod.containers.shared();
+  return made;
 }
 
 kube::Node NodeToV1(const NodeSpec& node) {

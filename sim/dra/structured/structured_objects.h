@@ -1,11 +1,10 @@
-// Structured DRA's claims and pods between the two forms that they have: objects of the control
+// Structured DRA's claims between the two forms that they have: objects of the control
 // plane (model/kube/objects.h), and resource.k8s.io/v1 as the scheduler's rules read it
 // (policies/dra). Both forms of a claim share its specification and its allocation.
 #ifndef DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_OBJECTS_H_
 #define DRASIM_SIM_DRA_STRUCTURED_STRUCTURED_OBJECTS_H_
 
 #include <cstdint>
-#include <memory>
 
 #include "model/cluster_state.h"
 #include "model/kube/name.h"
@@ -15,6 +14,7 @@
 #include "model/proto/kube.pb.h"
 #include "model/proto/resource.pb.h"
 #include "policies/dra/claim_ref.h"
+#include "policies/dra/claiming_pod.h"
 
 namespace drasim {
 
@@ -34,8 +34,8 @@ Ref<ResourceClaim> ClaimFromV1(const ClaimRef& claim, const ClusterState& cluste
 Ref<Allocation> AllocationFromV1(const AllocationRef& result, const ClusterState& cluster,
                                  NamePool& names);
 
-// Claims, their names, and containers that request extended resources alone.
-std::shared_ptr<const proto::kube::Pod> PodToV1(const Pod& pod);
+// O(claims).
+ClaimingPod ClaimingPodOf(const Pod& pod);
 // Name and labels alone.
 proto::kube::Node NodeToV1(const NodeSpec& node);
 

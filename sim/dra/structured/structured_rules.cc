@@ -395,7 +395,7 @@ DraRules::Hint StructuredRules::AfterChange(const Pod& pod, const WatchEvent& ev
   change.is_allocated = !deleted && claim->status.allocation != nullptr;
   change.differs = before != nullptr && !deleted && before->status != claim->status;
   if (!change.MayHelp()) return Hint::kSkip;
-  return ClaimChangeHelps(*V1Of(pod), change, cache_) ? Hint::kQueue : Hint::kSkip;
+  return ClaimChangeHelps(ClaimingOf(pod), change, cache_) ? Hint::kQueue : Hint::kSkip;
 }
 
 bool StructuredRules::HelpsAll(const WatchEvent& event) const {
@@ -411,10 +411,9 @@ bool StructuredRules::HelpsAll(const WatchEvent& event) const {
          (event.kind() == ObjectKind::kDeviceClass || event.kind() == ObjectKind::kResourceSlice);
 }
 
-const std::shared_ptr<const kube::Pod>& StructuredRules::V1Of(const Pod& pod) const {
-  if (latest_pod_ == nullptr || latest_uid_ != pod.meta.uid ||
-      latest_version_ != pod.meta.version) {
-    latest_pod_ = PodToV1(pod);
+const ClaimingPod& StructuredRules::ClaimingOf(const Pod& pod) const {
+  if (latest_uid_ != pod.meta.uid || latest_version_ != pod.meta.version) {
+    latest_pod_ = ClaimingPodOf(pod);
     latest_uid_ = pod.meta.uid;
     latest_version_ = pod.meta.version;
   }
@@ -444,7 +443,7 @@ DraRules::Status StructuredRules::PreEnqueue(const Pod& pod) const {
     return NameOfClaim(pod, entry, behaviour_, client_->names()).has_value();
   });
   if (!made) return StatusBecause({StepCode::kUnresolvable, ""}, Why::kClaimsNotUsable);
-  return StatusBecause(plugin_.PreEnqueue(*V1Of(pod)), Why::kClaimsNotUsable);
+  return StatusBecause(plugin_.PreEnqueue(ClaimingOf(pod)), Why::kClaimsNotUsable);
 }
 
 std::unique_ptr<DraRules::Cycle> StructuredRules::PreFilter(const Ref<Pod>& pod, uint64_t token,
@@ -456,7 +455,7 @@ std::unique_ptr<DraRules::Cycle> StructuredRules::PreFilter(const Ref<Pod>& pod,
   state->life = life_;
   *status = Status();
   if (pod->claims.empty() && !pod->containers) return state;
-  const ClaimStatus answer = plugin_.PreFilter(V1Of(*pod), NowNs(), &state->cycle);
+  const ClaimStatus answer = plugin_.PreFilter(ClaimingOf(*pod), NowNs(), &state->cycle);
   *status = StatusBecause(
       answer, answer.code == StepCode::kError ? Why::kSearchFailed : Why::kClaimsNotUsable);
   if (!status->ok()) return nullptr;
@@ -621,7 +620,7 @@ void StructuredRules::Forget(Cycle& cycle) {
     const StructuredCycle::Claim& claim = state.cycle.claims[i];
     if (claim.allocation == nullptr) continue;
     in_flight_.Leave(state.cycle.IsSynthetic(i) ? state.cycle.synthetic_uid : claim.claim.uid(),
-                     state.cycle.pod->metadata().uid());
+                     state.cycle.pod.uid);
   }
 }
 

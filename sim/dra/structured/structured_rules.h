@@ -23,6 +23,7 @@
 #include "model/proto/kube.pb.h"
 #include "policies/allocator/allocator_options.h"
 #include "policies/allocator/search_counts.h"
+#include "policies/dra/claiming_pod.h"
 #include "policies/dra/device_search.h"
 #include "policies/dra/extended_resources.h"
 #include "policies/dra/in_flight_claims.h"
@@ -138,8 +139,8 @@ class StructuredRules : public DraRules, private ServedResources {
   ApiRequest RequestOf(const State& state, const ClaimCall& call) const;
   static ClaimReply ReplyOf(const ApiReply& reply);
   Why WhyNot(const ClaimStatus& status, bool unavailable) const;
-  // The pod as v1 has it; valid until the next call.
-  const std::shared_ptr<const proto::kube::Pod>& V1Of(const Pod& pod) const;
+  // Valid until the next call.
+  const ClaimingPod& ClaimingOf(const Pod& pod) const;
 
   StructuredRulesOptions options_;
   ClusterState* cluster_;
@@ -159,8 +160,8 @@ class StructuredRules : public DraRules, private ServedResources {
   StructuredResources plugin_;
   StructuredWrites writes_;
   uint32_t life_ = 0;  // counts restarts
-  // The latest answer of V1Of: one event asks for the same pod several times.
-  mutable std::shared_ptr<const proto::kube::Pod> latest_pod_;
+  // The latest answer of ClaimingOf: one event asks for the same pod several times.
+  mutable ClaimingPod latest_pod_;
   mutable Uid latest_uid_ = 0;
   mutable ResourceVersion latest_version_ = 0;
 };

@@ -29,7 +29,7 @@ DeviceStory Explained(const RandomWorld& world, const std::vector<ResourceClaimV
   DeviceExplainer explainer(world.options, *DeviceCatalog::Make(PointersTo(world.slices)),
                             PointersTo(world.classes));
   DeviceQuestion question;
-  question.claims = PointersTo(claims);
+  question.claims = AskFor(PointersTo(claims));
   question.use = world.use;
   question.nodes = {&world.node};
   question.list_devices = true;
@@ -44,7 +44,7 @@ AllocationAnswer Allocated(const RandomWorld& world, const std::vector<ResourceC
       *StructuredAllocator::Make(std::make_shared<NodePools>(world.options, catalog),
                                  MakeCelVerdicts(&catalog->columns(), world.options.features),
                                  PointersTo(world.classes), world.use);
-  return allocator->Allocate(world.node, PointersTo(claims));
+  return allocator->Allocate(world.node, AskFor(PointersTo(claims)));
 }
 
 // The claims' requests and alternatives one by one, for one device each, without constraints.

@@ -61,9 +61,9 @@ class PlanCacheTest : public testing::Test {
         return PartsOf(claims[claim]).devices;
       });
     }
-    std::vector<const kube::ResourceClaimV1*> pointers;
-    for (const ClaimRef& claim : claims) pointers.push_back(claim.get());
-    const AllocationAnswer answer = (*allocator)->Allocate(node_, pointers);
+    std::vector<AskedClaim> asked;
+    for (const ClaimRef& claim : claims) asked.emplace_back(claim.get());
+    const AllocationAnswer answer = (*allocator)->Allocate(node_, asked);
     std::string text = answer.error;
     for (const auto& result : answer.results) {
       for (const auto& device : result.devices().results()) text += device.device();

@@ -493,9 +493,10 @@ TEST(SharedAnswersTest, SharingChangesNoAnswer) {
       const auto with = shared.Allocator();
       const auto without = alone.Allocator();
       std::vector<AllocationOutcome> outcomes(world.nodes.size());
-      with->DecideAll(shared.views, SharingPointers(world.claims), absl::MakeSpan(outcomes));
+      with->DecideAll(shared.views, AskFor(SharingPointers(world.claims)),
+                      absl::MakeSpan(outcomes));
       for (size_t i = 0; i < world.nodes.size(); ++i) {
-        const auto claims = SharingPointers(world.claims);
+        const auto claims = AskFor(SharingPointers(world.claims));
         const AllocationAnswer decided = without->Decide(world.nodes[i], claims);
         ASSERT_EQ(outcomes[i], decided.outcome) << i;
         ASSERT_EQ(SharedAnswerText(with->Decide(world.nodes[i], claims)), SharedAnswerText(decided))
@@ -588,14 +589,14 @@ TEST(SharedAnswersTest, OutcomesThatAreKeptAreThoseOfAFreshLook) {
     for (int round = 0; round < 12; ++round) {
       ASSERT_TRUE(held->Sync(cluster.inventory).ok());
       // Claims of two kinds take turns, so that each finds what the other has not seen.
-      auto claims = SharingPointers(world.claims);
-      if (round % 3 == 2) claims.resize(1);
+      auto claims = AskFor(SharingPointers(world.claims));
+      if (round % 3 == 2) claims.erase(claims.begin() + 1, claims.end());
       const auto allocator =
           StructuredAllocator::Make(held, verdicts, SharingPointers(world.classes));
       if (seed % 2 == 0) {
         allocator->SharePlans(&plans, [&claims](size_t claim) {
           return std::shared_ptr<const DeviceClaim>(std::shared_ptr<const void>(),
-                                                    &claims[claim]->spec().devices());
+                                                    claims[claim].devices);
         });
       }
       const NodeOutcomes* const kept = allocator->DecideNodes(claims);

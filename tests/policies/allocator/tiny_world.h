@@ -87,8 +87,8 @@ struct World {
                                                MakeCelVerdicts(&(*catalog)->columns(), of.features),
                                                classes, use);
     EXPECT_TRUE(allocator.ok()) << allocator.status();
-    std::vector<const proto::kube::ResourceClaimV1*> wanted;
-    for (const auto& claim : claims) wanted.push_back(&claim);
+    std::vector<AskedClaim> wanted;
+    for (const auto& claim : claims) wanted.emplace_back(&claim);
     proto::kube::Node node;
     node.mutable_metadata()->set_name("node");
     last = (*allocator)->Allocate(node, wanted);

@@ -51,7 +51,7 @@ class WorldSearch {
   }
 
   AllocationAnswer Allocate(const RandomWorld& world) {
-    return allocator_->Allocate(world.node, PointersTo(world.claims));
+    return allocator_->Allocate(world.node, AskFor(PointersTo(world.claims)));
   }
 
  private:

@@ -19,8 +19,7 @@ class ClaimHintsTest : public testing::Test {
     cache_.Add(ClaimOf("other"));
   }
   bool Helps(const ClaimRef& before, const ClaimRef& after) const {
-    return ClaimChangeHelps(*PodOf("pod", {"own"}), TransitionOf(before.get(), after.get()),
-                            cache_);
+    return ClaimChangeHelps(PodOf("pod", {"own"}), TransitionOf(before.get(), after.get()), cache_);
   }
   TestCache cache_;
 };
@@ -46,9 +45,9 @@ TEST_F(ClaimHintsTest, NothingHelpsAPodWhoseClaimIsMissing) {
 }
 
 TEST_F(ClaimHintsTest, PodChangeHelpsThatPodOnceItsClaimsAreThere) {
-  EXPECT_TRUE(PodChangeHelps(*PodOf("pod", {"own"}), *PodOf("pod", {"own"}), cache_));
-  EXPECT_FALSE(PodChangeHelps(*PodOf("pod", {"own"}), *PodOf("pod", {"missing"}), cache_));
-  EXPECT_FALSE(PodChangeHelps(*PodOf("pod", {"own"}), *PodOf("rival", {"own"}), cache_));
+  EXPECT_TRUE(PodChangeHelps(PodOf("pod", {"own"}), PodOf("pod", {"own"}), cache_));
+  EXPECT_FALSE(PodChangeHelps(PodOf("pod", {"own"}), PodOf("pod", {"missing"}), cache_));
+  EXPECT_FALSE(PodChangeHelps(PodOf("pod", {"own"}), PodOf("rival", {"own"}), cache_));
 }
 
 }  // namespace

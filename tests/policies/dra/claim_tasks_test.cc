@@ -21,8 +21,7 @@ ClaimReservation ReservationForPod() {
   ClaimReservation reservation;
   reservation.allocation = std::make_shared<proto::kube::AllocationResultV1>(
       FromText<proto::kube::AllocationResultV1>("devices { results { request: \"r\" } }"));
-  reservation.consumer.set_resource("pods");
-  reservation.consumer.set_uid("uid-pod");
+  reservation.consumer.uid = "uid-pod";
   reservation.timestamp = "2000-01-01T00:00:00Z";
   reservation.pod_key = "default/pod";
   return reservation;
@@ -37,7 +36,7 @@ TEST(BindClaimTaskTest, GuardsThenWritesAllocationAndReservation) {
   std::optional<ClaimCall> call = task.Next(nullptr);
   ASSERT_TRUE(call.has_value());
   EXPECT_EQ(call->verb, ClaimVerb::kUpdate);
-  EXPECT_TRUE(HasClaimFinalizer(*call->claim));
+  EXPECT_TRUE(call->claim.guarded());
   EXPECT_FALSE(IsAllocatedClaim(*call->claim));
   ClaimReply reply = Stored(call->claim);
   call = task.Next(&reply);

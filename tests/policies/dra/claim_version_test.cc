@@ -122,8 +122,7 @@ TEST(ClaimVersionTest, TimestampIsOnACopy) {
 TEST(ClaimVersionTest, EditsAreMadeWhenRead) {
   ClaimEdit edit;
   edit.guards = true;
-  edit.consumer.emplace();
-  edit.consumer->set_uid("u");
+  edit.consumer = {"pod", "u"};
   const ClaimRef claim = FullClaim();
   const ClaimRef edited = EditClaim(claim, edit);
   EXPECT_EQ(edited.uid(), claim->metadata().uid());

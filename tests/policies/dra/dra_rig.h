@@ -42,16 +42,13 @@ inline ClaimRef ClaimOf(const std::string& name, const std::string& content = ""
 }
 
 // A pod "default/NAME" that uses the claims.
-inline std::shared_ptr<const proto::kube::Pod> PodOf(const std::string& name,
-                                                     const std::vector<std::string>& claims) {
-  proto::kube::Pod pod;
-  pod.mutable_metadata()->set_namespace_("default");
-  pod.mutable_metadata()->set_name(name);
-  pod.mutable_metadata()->set_uid(absl::StrCat("uid-", name));
-  for (const std::string& claim : claims) {
-    pod.mutable_spec()->add_resource_claims()->set_resource_claim_name(claim);
-  }
-  return std::make_shared<const proto::kube::Pod>(std::move(pod));
+inline ClaimingPod PodOf(const std::string& name, const std::vector<std::string>& claims) {
+  ClaimingPod pod;
+  pod.ns = "default";
+  pod.name = name;
+  pod.uid = absl::StrCat("uid-", name);
+  for (const std::string& claim : claims) pod.claims.push_back({"", claim, ""});
+  return pod;
 }
 
 inline proto::kube::Node NodeOf(const std::string& name) {

@@ -21,7 +21,6 @@ using dra_rig::NodeOf;
 using dra_rig::PodOf;
 using dra_rig::TestCache;
 using dra_rig::TestSearch;
-using proto::kube::Pod;
 
 constexpr char kGpuRequest[] =
     "spec { devices { requests { name: \"r\" exactly { device_class_name: \"gpu\" } } } }";
@@ -47,9 +46,7 @@ class StructuredResourcesTest : public testing::Test {
         },
         options);
   }
-  ClaimStatus PreFilter(std::shared_ptr<const Pod> pod) {
-    return Plugin().PreFilter(std::move(pod), 0, &cycle_);
-  }
+  ClaimStatus PreFilter(const ClaimingPod& pod) { return Plugin().PreFilter(pod, 0, &cycle_); }
   ClaimStatus FilterNode(const std::string& node, const StructuredOptions& options = {}) {
     return Plugin(options).Filter(&cycle_, NodeOf(node));
   }
@@ -74,26 +71,23 @@ class StructuredResourcesTest : public testing::Test {
 TEST_F(StructuredResourcesTest, PreEnqueueAndPreFilterWantAllClaims) {
   const auto pod = PodOf("pod", {"c"});
   const std::string missing = "could not find ResourceClaim \"default/c\"";
-  EXPECT_EQ(Plugin().PreEnqueue(*pod), UnresolvableStatus(missing));
+  EXPECT_EQ(Plugin().PreEnqueue(pod), UnresolvableStatus(missing));
   EXPECT_EQ(PreFilter(pod), UnresolvableStatus(missing));
   cache_.Add(ClaimOf("c", "metadata { deletion_timestamp: \"2026-01-01T00:00:00Z\" }"));
-  EXPECT_EQ(Plugin().PreEnqueue(*pod), UnresolvableStatus("resourceclaim \"c\" is being deleted"));
+  EXPECT_EQ(Plugin().PreEnqueue(pod), UnresolvableStatus("resourceclaim \"c\" is being deleted"));
   cache_.Add(ClaimOf("c", kGpuRequest));
-  EXPECT_EQ(Plugin().PreEnqueue(*pod), ClaimStatus());
+  EXPECT_EQ(Plugin().PreEnqueue(pod), ClaimStatus());
   EXPECT_EQ(PreFilter(pod), ClaimStatus());
 }
 
 TEST_F(StructuredResourcesTest, GeneratedClaimMustBelongToThePod) {
-  Pod pod = *PodOf("pod", {});
-  auto* const entry = pod.mutable_spec()->add_resource_claims();
-  entry->set_name("r");
-  entry->set_resource_claim_template_name("t");
+  ClaimingPod pod = PodOf("pod", {});
+  pod.claims.push_back({"r", "", "t"});
   EXPECT_EQ(Plugin().PreEnqueue(pod),
             UnresolvableStatus("pod \"default/pod\": ResourceClaim not created yet"));
-  auto* const status = pod.mutable_status()->add_resource_claim_statuses();
-  status->set_name("r");
+  pod.generated.push_back({"r", ""});
   EXPECT_EQ(Plugin().PreEnqueue(pod), ClaimStatus());  // no claim was needed
-  status->set_resource_claim_name("c");
+  pod.generated[0].claim = "c";
   cache_.Add(ClaimOf("c"));
   EXPECT_EQ(Plugin().PreEnqueue(pod),
             UnresolvableStatus("ResourceClaim default/c was not created for pod default/pod (pod "
@@ -257,11 +251,11 @@ TEST_F(StructuredResourcesTest, LackOfDevicesHidesAnUnavailableClaim) {
 
 // --- Extended resources ---
 
-std::shared_ptr<const Pod> PodWithResources(const std::string& requests) {
-  Pod pod = *PodOf("pod", {});
-  *pod.mutable_spec()->add_containers() =
-      FromText<proto::kube::Container>("name: \"c0\" resources { " + requests + " }");
-  return std::make_shared<const Pod>(std::move(pod));
+ClaimingPod PodWithResources(const std::string& requests) {
+  ClaimingPod pod = PodOf("pod", {});
+  pod.containers = std::make_shared<const proto::kube::PodSpec>(
+      FromText<proto::kube::PodSpec>("containers { name: \"c0\" resources { " + requests + " } }"));
+  return pod;
 }
 
 constexpr char kTwoGpus[] = "requests { key: \"example.com/gpu\" value: \"2\" }";

@@ -337,7 +337,7 @@ TEST_F(StructuredWritesTest, PodOfAGroupWritesAClaimThatNobodyHasWritten) {
   const ClaimReply reply = {absl::OkStatus(), ClaimOf("c")};
   EXPECT_TRUE(CarryOut(Writes().Resume(&cycle_, &reply, 0)).status.ok());
   ASSERT_EQ(calls_.size(), 2U);
-  EXPECT_TRUE(HasClaimFinalizer(*calls_[0].claim));
+  EXPECT_TRUE(calls_[0].claim.guarded());
   EXPECT_TRUE(IsAllocatedClaim(*calls_[1].claim));
 }
 

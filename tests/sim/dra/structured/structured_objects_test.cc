@@ -106,10 +106,7 @@ TEST_F(StructuredObjectsTest, EditsNeedNoMessage) {
   ClaimEdit edit;
   edit.guards = true;
   edit.allocation = std::make_shared<kube::AllocationResultV1>(result);
-  edit.consumer.emplace();
-  edit.consumer->set_resource("pods");
-  edit.consumer->set_name("second");
-  edit.consumer->set_uid("4");
+  edit.consumer = {"second", "4"};
   const ClaimRef edited = EditClaim(ClaimToV1(claim), edit);
   EXPECT_EQ(edited.uid(), "7");
   for (const char* owner : {"3", "4", "0", ""}) {
@@ -153,12 +150,14 @@ TEST_F(StructuredObjectsTest, PodsKeepTheirClaims) {
   pod.claims.resize(1);
   pod.claims[0].entry = names_.Intern("gpu");
   pod.claims[0].from_template = names_.Intern("one");
-  EXPECT_THAT(PodToV1(pod)->status().resource_claim_statuses(), IsEmpty());
+  EXPECT_THAT(ClaimingPodOf(pod).generated, IsEmpty());
   pod.claim_names.push_back({names_.Intern("gpu"), names_.Intern("pod-gpu-x")});
-  const auto v1_pod = PodToV1(pod);
-  const kube::Pod& v1 = *v1_pod;
-  EXPECT_EQ(v1.spec().resource_claims(0).resource_claim_template_name(), "one");
-  EXPECT_EQ(v1.status().resource_claim_statuses(0).resource_claim_name(), "pod-gpu-x");
+  const ClaimingPod claiming = ClaimingPodOf(pod);
+  EXPECT_EQ(claiming.uid, "5");
+  EXPECT_EQ(claiming.claims[0].name, "gpu");
+  EXPECT_EQ(claiming.claims[0].from_template, "one");
+  EXPECT_EQ(claiming.generated[0].claim, "pod-gpu-x");
+  EXPECT_EQ(claiming.containers, nullptr);
 }
 
 }  // namespace
