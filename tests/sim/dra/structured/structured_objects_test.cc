@@ -91,6 +91,52 @@ TEST_F(StructuredObjectsTest, AClaimThereAndBack) {
   EXPECT_EQ(back->status.allocation->result.shared(), claim.status.allocation->result.shared());
 }
 
+// The fields that a reference gives without its message are those of the message.
+void ExpectFieldsOfItsMessage(const ClaimRef& claim) {
+  const ClaimRef message(claim.message());
+  EXPECT_EQ(claim.ns(), message.ns());
+  EXPECT_EQ(claim.name(), message.name());
+  EXPECT_EQ(claim.uid(), message.uid());
+  EXPECT_EQ(claim.deleting(), message.deleting());
+  EXPECT_EQ(claim.guarded(), message.guarded());
+  EXPECT_EQ(claim.devices(), message.devices());
+  EXPECT_EQ(claim.allocation(), message.allocation());
+  for (const char* uid : {"3", "4", "7", "33", "0", ""}) {
+    EXPECT_EQ(claim.IsControlledBy(uid), message.IsControlledBy(uid)) << uid;
+    EXPECT_EQ(claim.IsReservedFor(uid), message.IsReservedFor(uid)) << uid;
+  }
+}
+
+TEST_F(StructuredObjectsTest, FieldsNeedNoMessage) {
+  ResourceClaim claim;
+  claim.meta = {names_.Intern("ns"), names_.Intern("claim"), 7, 9, false, {}, 3};
+  claim.spec.devices = SharedMessage<kube::DeviceClaim>(kube::DeviceClaim());
+  const auto ref = [&claim] { return ClaimToV1(std::make_shared<ResourceClaim>(claim)); };
+  ExpectFieldsOfItsMessage(ref());
+  EXPECT_FALSE(ref().guarded());
+  claim.meta.finalizers.push_back(names_.Intern("own"));
+  ExpectFieldsOfItsMessage(ref());
+  EXPECT_FALSE(ref().guarded());
+  ClaimEdit edit;
+  edit.guards = true;
+  ExpectFieldsOfItsMessage(EditClaim(ref(), edit));
+  EXPECT_TRUE(EditClaim(ref(), edit).guarded());
+  edit = {};
+  edit.consumer = {"second", "4"};
+  const ClaimRef joined = EditClaim(ref(), edit);
+  ExpectFieldsOfItsMessage(joined);
+  EXPECT_TRUE(joined.IsReservedFor("4"));
+  EXPECT_FALSE(joined.guarded());
+  claim.meta.finalizers.push_back(names_.Intern(kStructuredClaimFinalizer));
+  claim.meta.deleting = true;
+  claim.meta.owner = 0;
+  claim.status.reserved_for.push_back({names_.Intern("pods"), names_.Intern("first"), 33});
+  ExpectFieldsOfItsMessage(ref());
+  EXPECT_TRUE(ref().guarded());
+  EXPECT_TRUE(ref().IsReservedFor("33"));
+  ExpectFieldsOfItsMessage(EditClaim(ref(), edit));
+}
+
 // Written without its message or by way of it, an edited claim is the same object.
 TEST_F(StructuredObjectsTest, EditsNeedNoMessage) {
   kube::AllocationResultV1 result;
