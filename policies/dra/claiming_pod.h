@@ -1,4 +1,4 @@
-// ClaimingPod: what the scheduler plugin for structured DRA reads of a pod.
+// ClaimingPod: the fields of a pod that the scheduler plugin for structured DRA reads.
 #ifndef DRASIM_POLICIES_DRA_CLAIMING_POD_H_
 #define DRASIM_POLICIES_DRA_CLAIMING_POD_H_
 

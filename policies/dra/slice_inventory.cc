@@ -105,7 +105,7 @@ class AllocatorSearch : public DeviceSearch {
   Maker make_;
   uint64_t changes_ = 0;
   std::vector<ClaimRef> seen_;
-  // Of the call under way.
+  // The claims of the call under way.
   std::vector<DevicesRef> devices_;
   std::vector<AskedClaim> asked_;
   std::unique_ptr<StructuredAllocator> allocator_;
