@@ -73,7 +73,8 @@ class NodeCauses {
   // none.
   bool NoteTooFew(size_t node);
   std::string TooFewText(const NodeKey& key, const NodeGroup& found) const;
-  // What the claims ask for without a constraint, given by claim and index, or without any (none).
+  // Copies of the claims' specifications, without one constraint: the claim's number, and the
+  // constraint's number in that claim. Nullopt leaves out all constraints.
   std::vector<proto::kube::DeviceClaim> DevicesWithout(
       std::optional<std::pair<size_t, int>> left_out) const;
   bool FitsWithout(std::optional<std::pair<size_t, int>> left_out, size_t node);

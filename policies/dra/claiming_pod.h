@@ -39,7 +39,7 @@ struct ClaimingPod {
   std::string uid;
   std::vector<Entry> claims;
   std::vector<Generated> generated;
-  // Containers that request extended resources; null: there are none.
+  // The specification of the containers; null: none requests an extended resource.
   std::shared_ptr<const proto::kube::PodSpec> containers;
 
   template <typename Archive, typename Self>

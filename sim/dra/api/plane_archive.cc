@@ -39,13 +39,11 @@ SharedMessage<T> SharedMessageOf(Ref<T> message) {
   template SharedMessage<proto::kube::Type> SharedMessageOf(Ref<proto::kube::Type> message)
 
 DRASIM_PLANE_MESSAGE(AllocationResultV1);
-DRASIM_PLANE_MESSAGE(ConsumerReference);
 DRASIM_PLANE_MESSAGE(ContainerExtendedResourceRequest);
 DRASIM_PLANE_MESSAGE(DeviceClaim);
 DRASIM_PLANE_MESSAGE(DeviceClass);
 DRASIM_PLANE_MESSAGE(DeviceTaintRule);
 DRASIM_PLANE_MESSAGE(ExtendedResourceClaimStatus);
-DRASIM_PLANE_MESSAGE(Pod);
 DRASIM_PLANE_MESSAGE(PodSpec);
 DRASIM_PLANE_MESSAGE(ResourceClaimStatusV1);
 DRASIM_PLANE_MESSAGE(ResourceClaimV1);
